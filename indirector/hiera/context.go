@@ -1,6 +1,7 @@
 package hiera
 
 import (
+	"errors"
 	"os"
 
 	"indirtui/indirector/data"
@@ -27,6 +28,9 @@ func (c *Context) Explain(text string) { c.in.text(text) }
 // not change. Functions share it, whatever their parse does.
 func (c *Context) FileData(path string, parse func(content string) (data.Value, error)) (data.Value, error) {
 	stat, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return data.Value{}, &Error{Class: "Errno::ENOENT", Message: "No such file or directory @ rb_file_s_stat - " + path}
+	}
 	if err != nil {
 		return data.Value{}, readError(path, err)
 	}

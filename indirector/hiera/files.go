@@ -8,8 +8,22 @@ import (
 )
 
 // builtin are Puppet's own data_hash functions.
-var builtin = map[string]func(*Context) (*file, error){
+var builtin = map[string]func(c *Context, path string) (*file, error){
 	"yaml_data": yamlData, "json_data": jsonData, "hocon_data": hoconData,
+}
+
+// BuiltIn returns what Puppet's own data_hash function of a name makes of a file, for
+// functions that call it.
+func (c *Context) BuiltIn(function, path string) (data.Value, error) {
+	read := builtin[function]
+	if read == nil {
+		return data.Value{}, argumentError("there is no function %s", function)
+	}
+	f, err := read(c, path)
+	if err != nil {
+		return data.Value{}, err
+	}
+	return f.value, nil
 }
 
 // path returns the file that the function is to read. Rule HIERA-DATA-02.
@@ -20,11 +34,7 @@ func (c *Context) path() (string, error) {
 	return c.location.where, nil
 }
 
-func yamlData(c *Context) (*file, error) {
-	path, err := c.path()
-	if err != nil {
-		return nil, err
-	}
+func yamlData(c *Context, path string) (*file, error) {
 	return c.level.layer.c.yamlHash(path)
 }
 
@@ -50,11 +60,7 @@ func (c *Compile) yamlHash(path string) (*file, error) {
 	})
 }
 
-func jsonData(c *Context) (*file, error) {
-	path, err := c.path()
-	if err != nil {
-		return nil, err
-	}
+func jsonData(c *Context, path string) (*file, error) {
 	return c.level.layer.c.cache.load(path, func(content []byte) (data.Value, error) {
 		v, err := format.DecodeJSON(content, format.Limits{})
 		if err != nil {

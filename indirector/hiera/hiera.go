@@ -85,6 +85,7 @@ type Compile struct {
 	warnings *Warnings
 	language Language
 	read     map[string]*file // for functions, by path
+	calling  *invocation      // for which a function is running; nil if none is
 
 	global, environment *layer
 	modules             map[string]*layer

@@ -14,11 +14,7 @@ import (
 )
 
 // hoconData is Puppet's data_hash function for HOCON. Rule HIERA-DATA-02.
-func hoconData(c *Context) (*file, error) {
-	path, err := c.path()
-	if err != nil {
-		return nil, err
-	}
+func hoconData(c *Context, path string) (*file, error) {
 	return c.level.layer.c.cache.load(path, func(content []byte) (data.Value, error) {
 		v, err := parseHOCON(string(content))
 		if err != nil {

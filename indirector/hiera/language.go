@@ -64,15 +64,18 @@ func (c *Compile) parseType(text string) (types.Type, error) {
 	return t, err
 }
 
-// assert returns Puppet's error if v is not of the type that text names; "" is any. The
-// subject begins the message: "Found value".
-func (c *Compile) assert(subject, text string, v data.Value) error {
-	if text == "" {
+// assert returns Puppet's error if v is not of the type that a query wants. The subject
+// begins the message: "Found value".
+func (c *Compile) assert(subject string, q Query, v data.Value) error {
+	t := q.Of
+	if t == nil && q.Type == "" {
 		return nil
 	}
-	t, err := c.parseType(text)
-	if err != nil {
-		return &Error{Class: Failed, Message: err.Error()}
+	if t == nil {
+		var err error
+		if t, err = c.parseType(q.Type); err != nil {
+			return &Error{Class: Failed, Message: err.Error()}
+		}
 	}
 	return assertType(subject, t, types.OfData(v))
 }

@@ -134,7 +134,13 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 	case kind == "hiera3_backend":
 		return nil, lacking("the backend '%s' of hiera 3 is written in Ruby, which is not run here (file: %s)", l.function, l.layer.config.path)
 	case kind == "data_hash" && builtin[l.function] != nil:
-		return dataHash(builtin[l.function]), nil
+		return dataHash(func(c *Context) (*file, error) {
+			path, err := c.path()
+			if err != nil {
+				return nil, err
+			}
+			return builtin[l.function](c, path)
+		}), nil
 	case kind == "lookup_key" && l.function == "eyaml_lookup_key":
 		return byKey(eyamlLookupKey), nil
 	}
@@ -146,6 +152,7 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 		return nil, l.layer.config.fail(nil, "Unable to find '%s' function named '%s'", kind, l.function)
 	}
 	l.rich = true
+	f = f.within(l.layer.c)
 	switch kind {
 	case "data_hash", "v4_data_hash":
 		return dataHash(func(c *Context) (*file, error) {
@@ -163,6 +170,17 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 			segments := append([]data.Value{data.OfString(k.root)}, k.segments...)
 			return f(c, data.OfList(segments), c.options())
 		}), nil
+	}
+}
+
+// within returns a function whose own lookups are part of the lookup that calls it: they
+// must not ask for the same keys, and are recorded there. Rule HIERA-INT-04.
+func (f Function) within(compile *Compile) Function {
+	return func(c *Context, args ...data.Value) (data.Value, bool, error) {
+		outer := compile.calling
+		compile.calling = c.in
+		defer func() { compile.calling = outer }()
+		return f(c, args...)
 	}
 }
 

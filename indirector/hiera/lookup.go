@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
 // A Query is one call of Puppet's function lookup. Rule HIERA-FN-01.
 type Query struct {
 	Keys       []string   // the first that has a value counts
 	Type       string     // the value must be of; "" is any
+	Of         types.Type // the same, where it is known; nil is Type
 	Default    data.Value // if no key has a value
 	HasDefault bool       // Default is given, even if it is nil
 	Overrides  data.Value // a hash of values that win; nil is none
@@ -19,12 +21,27 @@ type Query struct {
 	Merge      data.Value // a name or a hash; nil is what lookup_options demand
 	Record     *Record    // what happens is added to it; nil is not recorded
 	Scope      Scope      // if nil, the compile's own
+
+	// Otherwise makes the value if no key has one, before Default counts. If nil, it does
+	// not.
+	Otherwise func() (data.Value, error)
+	// Older marks a query of the functions from before lookup, which ask the global layer
+	// alone if the environment has no data. Rule HIERA-FN-02.
+	Older bool
 }
 
 // Lookup returns the value of the first key that has one. Not finding any is an
 // error that is [ErrNotFound].
 func (c *Compile) Lookup(q Query) (data.Value, error) {
-	return c.invoke(q).first(q)
+	in := c.invoke(q)
+	if q.Older {
+		environment, err := c.environmentLayer()
+		if err != nil {
+			return data.Value{}, err
+		}
+		in.only = environment == nil
+	}
+	return in.first(q)
 }
 
 // LookupBy is Lookup with each key searched for by a function, as by a request.
@@ -66,6 +83,12 @@ func (c *Compile) invoke(q Query) *invocation {
 	if q.Scope != nil {
 		in.scope = q.Scope
 	}
+	if outer := c.calling; outer != nil { // a function of a level asks
+		in.names = slices.Clip(outer.names)
+		if in.record == nil {
+			in.record = outer.record
+		}
+	}
 	return in
 }
 
@@ -102,23 +125,30 @@ func (in *invocation) first(q Query) (data.Value, error) {
 func (c *Compile) first(q Query, search func(key string) (data.Value, bool, error)) (data.Value, error) {
 	for _, k := range q.Keys {
 		if v, ok := q.Overrides.Lookup(k); ok {
-			return v, c.assert("Value found for key '"+k+"' in override hash", q.Type, v)
+			return v, c.assert("Value found for key '"+k+"' in override hash", q, v)
 		}
 		v, found, err := search(k)
 		if err != nil {
 			return v, err
 		}
 		if found {
-			return v, c.assert("Found value", q.Type, v)
+			return v, c.assert("Found value", q, v)
 		}
 	}
 	for _, k := range q.Keys {
 		if v, ok := q.Defaults.Lookup(k); ok {
-			return v, c.assert("Value found for key '"+k+"' in default values hash", q.Type, v)
+			return v, c.assert("Value found for key '"+k+"' in default values hash", q, v)
 		}
 	}
+	if q.Otherwise != nil {
+		v, err := q.Otherwise()
+		if err != nil {
+			return v, err
+		}
+		return v, c.assert("Value returned from default block", q, v)
+	}
 	if q.HasDefault {
-		return q.Default, c.assert("Default value", q.Type, q.Default)
+		return q.Default, c.assert("Default value", q, q.Default)
 	}
 	return data.Value{}, NotFound(q.Keys)
 }

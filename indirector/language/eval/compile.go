@@ -20,6 +20,10 @@ type compiler struct {
 // for those that programs define. Neither may change afterwards.
 func Compile(prog *syntax.Program, library Library) *Program {
 	c := &compiler{source: prog.Source, library: library, program: &Program{source: prog.Source, body: prog.Body}}
+	if lambda, ok := prog.Body.(*syntax.Lambda); ok {
+		c.program.template = c.template(lambda)
+		return c.program
+	}
 	c.definitions(prog.Body)
 	c.program.main = c.body(prog.Body)
 	return c.program
@@ -131,8 +135,10 @@ func (c *compiler) statement(node syntax.Node) code {
 		return c.call(n)
 	case *syntax.Method:
 		return c.method(n)
-	case *syntax.EPP, *syntax.Render, *syntax.RenderText:
-		return c.failing(node, Unsupported("templates"))
+	case *syntax.RenderText:
+		return c.renderText(n)
+	case *syntax.Render:
+		return c.render(n)
 	case *syntax.Class, *syntax.Define, *syntax.NodeDefinition:
 		return c.failing(node, Unsupported("classes, defines and nodes"))
 	}

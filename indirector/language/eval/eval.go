@@ -56,6 +56,9 @@ type Options struct {
 	// there is no more.
 	Load func(kind Kind, name, from string) (Found, error)
 
+	// Host is what functions find in [Invocation.Host]. This package does not look at it.
+	Host any
+
 	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, and 512 MiB
 	// of values. Rule LANG-EV-10.
 	MaxDepth int
@@ -71,7 +74,8 @@ type Program struct {
 	functions []*function
 	aliases   []*syntax.TypeAlias
 	defined   []Definition
-	report    *syntax.Report // nil if the source was valid
+	template  *template      // nil if the source is none
+	report    *syntax.Report // nil if it is not known
 }
 
 // A code is a compiled node. What it returns as an error is final: an [Error] with its
@@ -91,6 +95,8 @@ type Thread struct {
 	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated
 	logged    map[string]bool            // what is logged once
 	stack     []call
+	output    *output             // of the template that is evaluated
+	inline    map[string]*Program // templates by their texts
 	steps     int64
 	bytes     int64
 	free      []*frame

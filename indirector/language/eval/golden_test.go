@@ -7,6 +7,8 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,8 +17,11 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
+	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/site"
 	"indirtui/indirector/language/syntax"
 )
 
@@ -47,7 +52,7 @@ type outcome struct {
 }
 
 // evaluate evaluates a program as the recorder did.
-func evaluate(code string, settings map[string]string, facts data.Value) outcome {
+func evaluate(env string, programs *loader.Cache, code string, settings map[string]string, facts data.Value) outcome {
 	var out outcome
 	strict := map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[settings["strict"]]
 	prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{DuplicateKeys: strict})
@@ -59,7 +64,7 @@ func evaluate(code string, settings map[string]string, facts data.Value) outcome
 		out.err = &eval.Error{Message: p.Message, Line: p.Line, Column: p.Column}
 		return out
 	}
-	t := eval.NewThread(eval.Options{
+	opts := eval.Options{
 		Strict: strict, StrictVariables: settings["strict_variables"] == "true",
 		MaxSteps: 100_000, MaxBytes: 64 << 20,
 		Log: func(e eval.LogEntry) {
@@ -72,13 +77,33 @@ func evaluate(code string, settings map[string]string, facts data.Value) outcome
 			}
 			out.logs = append(out.logs, l)
 		},
-	})
-	t.Set("facts", facts)
-	t.Set("trusted", data.OfHash(nil))
-	for _, p := range facts.Hash() {
-		t.Set(p.Key.Str(), p.Value)
 	}
-	out.value, out.err = t.Run(context.Background(), eval.Compile(prog, fn.Library()))
+	variables := hiera.Variables{"facts": facts, "trusted": data.OfHash(nil)}
+	for _, p := range facts.Hash() {
+		variables[p.Key.Str()] = p.Value
+	}
+	here := site.New(site.Options{
+		Eval: opts, Variables: variables, Programs: programs,
+		Open: func() (*loader.Environment, error) {
+			if env == "" {
+				return loader.Open(loader.Options{})
+			}
+			return loader.Open(loader.Options{Dir: env, Modulepath: filepath.Join(env, "modules")})
+		},
+		Hiera: hiera.Options{
+			EnvironmentDir: env, Strict: settings["strict"], GlobalConfig: filepath.Join(env, "no", "hiera.yaml"),
+			Module: func(name string) (string, bool) {
+				dir := filepath.Join(env, "modules", name)
+				_, err := os.Stat(dir)
+				return dir, err == nil
+			},
+		},
+		Generate: func(ctx context.Context, command []string) (string, error) {
+			out, err := exec.CommandContext(ctx, command[0], command[1:]...).Output()
+			return string(out), err
+		},
+	})
+	out.value, out.err = here.Run(context.Background(), prog)
 	return out
 }
 
@@ -111,8 +136,6 @@ func beyond(code string) string {
 	})
 	name := func(s string) {
 		switch {
-		case strings.HasPrefix(s, "goldenmod::"):
-			needs = "a module"
 		case puppetFunctions[s] && fn.Library()[s] == nil && !defined[s]:
 			needs = "the function " + s
 		}
@@ -129,8 +152,6 @@ func beyond(code string) string {
 			switch key := strings.ToLower(n.Value); {
 			case slices.Contains([]string{"object", "typeset", "error", "deferred", "target", "annotation", "typealias"}, key):
 				needs = "types of objects"
-			case strings.HasPrefix(key, "goldenmod::"):
-				needs = "a module"
 			}
 		case *syntax.Variable:
 			if strings.HasPrefix(n.Name, "settings::") || slices.Contains([]string{"server_facts", "environment"}, n.Name) {
@@ -155,9 +176,8 @@ func beyond(code string) string {
 // puppetFunctions are those of Puppet that this slice leaves out.
 var puppetFunctions = func() map[string]bool {
 	out := map[string]bool{}
-	for name := range strings.FieldsSeq(`annotate binary_file contain create_resources defined epp eyaml_lookup_key file find_file
-		find_template generate hiera hiera_array hiera_hash hiera_include hocon_data include inline_epp inline_template json_data lookup
-		module_directory puppetdb_query realize require scanf tag tagged template yaml_data`) {
+	for name := range strings.FieldsSeq(`annotate contain create_resources defined eyaml_lookup_key hiera_include include inline_template
+		puppetdb_query realize require scanf tag tagged template`) {
 		out[name] = true
 	}
 	return out
@@ -175,6 +195,11 @@ func TestGoldenEval(t *testing.T) {
 	}
 	defer f.Close()
 	facts := factsOf(t)
+	env, err := filepath.Abs(golden.Path(t, "lang", "env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := site.NewPrograms()
 	taken, left, once := 0, map[string]int{}, map[string]bool{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<24)
@@ -191,7 +216,7 @@ func TestGoldenEval(t *testing.T) {
 			left["a recorder that can write the value"]++
 			continue
 		}
-		out := evaluate(r.Code, r.Settings, facts)
+		out := evaluate(env, programs, r.Code, r.Settings, facts)
 		out.logs = slices.DeleteFunc(out.logs, func(l logged) bool {
 			again := once[l.Message] // the recorder was one process
 			once[l.Message] = strings.HasSuffix(l.Message, ")") && strings.Contains(l.Message, "\n   (")
@@ -202,7 +227,7 @@ func TestGoldenEval(t *testing.T) {
 			continue
 		}
 		taken++
-		for _, difference := range r.differences(out) {
+		for _, difference := range r.differences(env, out) {
 			t.Errorf("%s %q:\n%s", r.ID, r.Code, difference)
 		}
 	}
@@ -225,9 +250,12 @@ func unrecorded(r row) bool {
 }
 
 // differences holds an outcome against a row.
-func (r row) differences(out outcome) []string {
+func (r row) differences(env string, out outcome) []string {
 	var all []string
 	differ := func(what, got, want string) {
+		if env != "" {
+			got = strings.ReplaceAll(got, env, "<ENV>")
+		}
 		if got != want {
 			all = append(all, what+":\n got "+got+"\nwant "+want)
 		}
@@ -241,7 +269,7 @@ func (r row) differences(out outcome) []string {
 		differ("an error", failed.Error(), r.String+" of "+r.Type)
 	case r.Error != nil:
 		differ("the error", strings.TrimSpace(failed.Message), strings.TrimSpace(*r.Error))
-		if failed.Message == *r.Error && (failed.Line != r.Line || failed.Column != r.Column) {
+		if strings.ReplaceAll(failed.Message, env, "<ENV>") == *r.Error && (failed.Line != r.Line || failed.Column != r.Column) {
 			differ("the place", failed.Error(), (&eval.Error{Message: *r.Error, Line: r.Line, Column: r.Column}).Error())
 		}
 	default:

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"strings"
 	"sync"
 
@@ -126,6 +127,15 @@ func (c *Invocation) Arg(i int) data.Value {
 	}
 	return data.Value{}
 }
+
+// Host returns what the options of the thread have.
+func (c *Invocation) Host() any { return c.frame.thread.opts.Host }
+
+// Context ends with the evaluation.
+func (c *Invocation) Context() context.Context { return c.frame.thread.ctx }
+
+// Strict is Puppet's setting of that name.
+func (c *Invocation) Strict() syntax.Strictness { return c.frame.thread.opts.Strict }
 
 // Step counts a turn of a loop. The error ends the evaluation.
 func (c *Invocation) Step() error { return c.frame.thread.step() }

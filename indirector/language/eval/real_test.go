@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/site"
 )
 
 // An answer is what real Puppet makes of a program.
@@ -40,7 +41,7 @@ func (a answer) outcome() string {
 // compare holds our outcome against the answer of real Puppet, and reports whether they
 // can be compared. The difference is "" if there is none.
 func compare(want answer) (difference string, compared bool) {
-	out := evaluate(want.Code, nil, data.OfHash(nil))
+	out := evaluate("", site.NewPrograms(), want.Code, nil, data.OfHash(nil))
 	if errors.Is(out.err, errors.ErrUnsupported) || want.Ruby != "" || strings.Contains(want.Error, "bignum too big") || strings.Contains(want.Error, ":0x0000") {
 		return "", false
 	}

@@ -38,6 +38,7 @@ type frame struct {
 	scope  *scope       // what lies behind all slots
 	match  []data.Value // groups of the last regular expression that matched
 	called syntax.Node  // the call that is being made
+	extra  data.Value   // arguments of a template that has no parameters, by their names
 }
 
 // locals are the variables of a lambda or function, in the order of their slots. The
@@ -45,6 +46,7 @@ type frame struct {
 type locals struct {
 	names  []string
 	around *locals // of the lambda around; nil for others
+	open   bool    // of a template, which is called with variables that are not known here
 }
 
 // find returns the slot of a name, or -1.
@@ -93,7 +95,7 @@ func (t *Thread) enter(l *locals, s *scope, outer *frame) *frame {
 
 func (t *Thread) leave(f *frame) {
 	clear(f.slots)
-	f.slots, f.outer, f.match, f.called = f.slots[:0], nil, nil, nil
+	f.slots, f.outer, f.match, f.called, f.extra = f.slots[:0], nil, nil, nil, data.Value{}
 	t.free = append(t.free, f)
 }
 
@@ -113,8 +115,21 @@ func (f *frame) lookup(name string) (data.Value, bool) {
 		if i := at.locals.find(name); i >= 0 && i < len(at.slots) && at.slots[i].bound {
 			return at.slots[i].value, true
 		}
+		if v, ok := at.extra.Lookup(name); ok {
+			return v, true
+		}
 	}
 	return f.scope.get(name)
+}
+
+// isOpen reports whether a lambda is part of a template.
+func (l *locals) isOpen() bool {
+	for ; l != nil; l = l.around {
+		if l.open {
+			return true
+		}
+	}
+	return false
 }
 
 func isNumeric(name string) bool { return name != "" && name[0] >= '0' && name[0] <= '9' }

@@ -63,11 +63,13 @@ type blockParam struct {
 	sizes    counts // of what it is called with
 	any      bool   // whether it may take anything
 	optional bool
+	hidden   bool // messages do not show it
 }
 
 // ParseSignature reads parameters of the form "Integer radix; Any args*; Callable[1, 2]
 // &block?". Behind a name ? means that the argument may be left out, * that there may be
-// any number, + that there is one at least. A lambda has & before its name.
+// any number, + that there is one at least. A lambda has & before its name; the name - is
+// none.
 func ParseSignature(params string, lookup types.Lookup) Signature {
 	var s Signature
 	for param := range strings.SplitSeq(params, ";") {
@@ -78,8 +80,11 @@ func ParseSignature(params string, lookup types.Lookup) Signature {
 		at := strings.LastIndexByte(param, ' ')
 		text, name := param[:at], param[at+1:]
 		bare := strings.TrimRight(name, "?*+")
+		if bare == "-" { // it has no name
+			bare, name = "", name[1:]
+		}
 		if block, ok := strings.CutPrefix(bare, "&"); ok {
-			s.block = parseBlock(text, block, name != bare)
+			s.block = parseBlock(text, block, name != bare, lookup)
 			continue
 		}
 		s.params = append(s.params, Param{bare, mustType(text, lookup)})
@@ -97,13 +102,19 @@ func ParseSignature(params string, lookup types.Lookup) Signature {
 	return s
 }
 
-func parseBlock(text, name string, optional bool) *blockParam {
-	b := &blockParam{text: text, name: name, optional: optional, sizes: counts{0, many}}
-	list, ok := strings.CutPrefix(text, "Callable[")
+func parseBlock(text, name string, optional bool, lookup types.Lookup) *blockParam {
+	b := &blockParam{name: name, optional: optional, sizes: counts{0, many}}
+	if local := strings.ToLower(text); lookup != nil && lookup(local) != nil {
+		// Puppet shows such a type only if the lambda may be left out.
+		text = lookup(local).String()
+		b.hidden = !optional
+	}
+	b.text = text
+	_, list, ok := strings.Cut(text, "Callable[")
 	if b.any = !ok; b.any {
 		return b
 	}
-	parts := strings.Split(strings.TrimSuffix(list, "]"), ", ")
+	parts := splitParts(strings.TrimSuffix(list, "]"))
 	least, err := strconv.Atoi(parts[0])
 	if err != nil { // types, one for each argument
 		b.sizes = counts{len(parts), len(parts)}
@@ -114,6 +125,26 @@ func parseBlock(text, name string, optional bool) *blockParam {
 		b.sizes.most = most
 	}
 	return b
+}
+
+// splitParts splits at commas that are not within brackets.
+func splitParts(list string) []string {
+	var parts []string
+	depth, from := 0, 0
+	for i := range len(list) {
+		switch list[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				parts = append(parts, strings.TrimSpace(list[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(parts, strings.TrimSpace(list[from:]))
 }
 
 // at returns the parameter that takes an argument.
@@ -155,7 +186,7 @@ func (s *Signature) String() string {
 		}
 		out = append(out, text+" "+p.Name+mark)
 	}
-	if b := s.block; b != nil {
+	if b := s.block; b != nil && !b.hidden {
 		mark := ""
 		if b.optional {
 			mark = "?"

@@ -33,6 +33,14 @@ func (c *compiler) variable(n syntax.Node, name string) code {
 			return v, nil
 		}
 	}
+	if c.locals.isOpen() && !strings.Contains(name, "::") {
+		return func(f *frame) (data.Value, error) {
+			if v, ok := f.lookup(name); ok {
+				return v, nil
+			}
+			return s.named(f, name)
+		}
+	}
 	places := c.placesOf(name)
 	if len(places) == 1 && places[0].up == 0 {
 		i := places[0].slot

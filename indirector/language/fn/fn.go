@@ -1,9 +1,9 @@
-// Package fn has the functions that Puppet brings along, as far as they need neither a
-// catalog nor files.
+// Package fn has the functions that Puppet brings along, as far as they need no catalog.
 //
 // Each file is a group of functions: a table of their signatures, as messages show them,
 // and what they do. [Library] has all of them. Functions see values only; what they
-// need of an evaluation is in [eval.Invocation].
+// need of an evaluation is in [eval.Invocation], and what they need of the environment is
+// in [Host].
 package fn
 
 import (
@@ -27,6 +27,7 @@ func Library() eval.Library {
 		library.all = eval.Library{}
 		for _, group := range []map[string][]eval.Way{
 			iteration(), blocks(), control(), logging(), typing(), numbers(), texts(), matching(), collections(), digging(), comparing(), timing(),
+			lookups(), files(), templates(),
 		} {
 			for name, ways := range group {
 				library.all[name] = &eval.Builtin{Name: name, Ways: ways, Types: localTypes}
@@ -51,6 +52,20 @@ var undef data.Value
 var local = map[string]struct{ name, definition string }{
 	"stringdata":  {"StringData", "Variant[String, Numeric, Array[StringData], Hash[StringData, StringData]]"},
 	"optionstype": {"OptionsType", treeOptions},
+
+	"nametype":         {"NameType", "Variant[String, Array[String]]"},
+	"valuetype":        {"ValueType", "Type"},
+	"defaultvaluetype": {"DefaultValueType", "Any"},
+	"mergetype":        {"MergeType", "Variant[String[1], Hash[String, Scalar]]"},
+	"blocktype":        {"BlockType", "Callable[NameType]"},
+	"optionswithname": {
+		"OptionsWithName", "Struct[{name => NameType, value_type => Optional[ValueType], default_value => Optional[DefaultValueType], " +
+			"override => Optional[Hash[String, Any]], default_values_hash => Optional[Hash[String, Any]], merge => Optional[MergeType]}]",
+	},
+	"optionswithoutname": {
+		"OptionsWithoutName", "Struct[{value_type => Optional[ValueType], default_value => Optional[DefaultValueType], " +
+			"override => Optional[Hash[String, Any]], default_values_hash => Optional[Hash[String, Any]], merge => Optional[MergeType]}]",
+	},
 }
 
 // localTypes is a lookup of local types.

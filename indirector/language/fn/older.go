@@ -42,6 +42,8 @@ func older() map[string]do {
 			return data.OfString(strings.Join(out, " ")), nil
 		},
 		"fqdn_rand": fqdnRand,
+		"file":      file,
+		"generate":  generate,
 	}
 	for name, sum := range map[string]func([]byte) []byte{
 		"md5":    func(b []byte) []byte { s := md5.Sum(b); return s[:] },

@@ -41,6 +41,7 @@ type Cache struct {
 // A fileKey is a file, and how it is read.
 type fileKey struct {
 	path, namespace                         string
+	epp                                     bool
 	strict                                  syntax.Strictness
 	maxErrors, maxWarnings, maxDeprecations int
 }
@@ -65,7 +66,7 @@ func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Ca
 // what is wrong with the program is part of it. In a namespace the file is one of a
 // module, which may only have definitions of names that begin so.
 func (c *Cache) program(dir, name, namespace string, o syntax.Options) (*eval.Program, error) {
-	key := fileKey{filepath.Join(dir, name), namespace, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+	key := fileKey{filepath.Join(dir, name), namespace, o.EPP, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
 	info, err := stat(dir, name)
 	if err != nil {
 		return nil, err

@@ -61,8 +61,8 @@ type search struct {
 // asPath returns a name as the path of a file, without its ending.
 func asPath(name string) string { return strings.ReplaceAll(name, "::", "/") }
 
-// within returns what a name is in a module, and the module, or nil. Rule LANG-LOAD-10.
-func (s *search) within() (rest string, m *Module) {
+// inModule returns what a name is in a module, and the module, or nil. Rule LANG-LOAD-10.
+func (s *search) inModule() (rest string, m *Module) {
 	module, rest, _ := strings.Cut(s.name, "::")
 	return rest, s.env.module(module)
 }
@@ -94,8 +94,7 @@ func (s *search) function(from string) (done bool, err error) {
 // seenFrom returns the modules in the order in which a file sees them: its own, those that
 // it depends on, then all others. Rule LANG-LOAD-11.
 func (e *Environment) seenFrom(file string) []Module {
-	name, _ := e.Module(file)
-	own := e.module(name)
+	own := e.moduleOf(file)
 	if own == nil {
 		return e.modules
 	}
@@ -196,7 +195,7 @@ func namespaceOf(module, file string) string {
 // dataType looks for a type: in the environment, then in the module of its name, which may
 // have a TypeSet of its own name. Sets of longer names are asked for by those.
 func (s *search) dataType() error {
-	rest, m := s.within()
+	rest, m := s.inModule()
 	if s.env.o.Dir != "" && (rest == "" || strings.HasPrefix(s.name, "environment::")) {
 		if done, err := s.typeIn(s.env.o.Dir, "", s.name); done || err != nil {
 			return err
@@ -298,7 +297,7 @@ func puppets(format string, args ...any) error { return fmt.Errorf(format, args.
 // manifests adds the files that may have a class or define, up to the one that has it, or
 // is not valid.
 func (s *search) manifests() error {
-	_, m := s.within()
+	_, m := s.inModule()
 	if m == nil {
 		return nil
 	}

@@ -81,12 +81,20 @@ func (e *Environment) Problems() []error { return e.problems }
 // Module returns the name and the version of the module that a file belongs to, or
 // "" if it belongs to none.
 func (e *Environment) Module(file string) (name, version string) {
-	for _, m := range e.modules {
-		if strings.HasPrefix(file, m.Dir+"/") {
-			return m.Name, m.Version
-		}
+	if m := e.moduleOf(file); m != nil {
+		return m.Name, m.Version
 	}
 	return "", ""
+}
+
+// moduleOf returns the module that a file belongs to, or nil.
+func (e *Environment) moduleOf(file string) *Module {
+	for i := range e.modules {
+		if strings.HasPrefix(file, e.modules[i].Dir+"/") {
+			return &e.modules[i]
+		}
+	}
+	return nil
 }
 
 // module returns the module of a name, or nil.

@@ -14,15 +14,27 @@ var errNotFound = errors.New("not found")
 
 // failed is an error of a program as one of hiera, by the Ruby class that Puppet's has.
 func failed(err error) error {
-	var known *hiera.Error
-	var program *eval.Error
+	if err == nil {
+		return nil
+	}
+	known, isKnown := errors.AsType[*hiera.Error](err)
+	program, isProgram := errors.AsType[*eval.Error](err)
 	switch {
-	case err == nil, errors.As(err, &known):
-		return err
-	case errors.As(err, &program):
+	case isKnown && (!isProgram || program.Message == known.Message):
+		return known
+	case isProgram:
 		return &hiera.Error{Class: hiera.Failed, Message: program.Error()}
 	}
 	return &hiera.Error{Class: hiera.WrongArg, Message: err.Error()}
+}
+
+// inPrograms is an error of hiera in a program. Those of lookups are final, all others get
+// the place of the call. Rule LANG-ERR-03.
+func inPrograms(err error) error {
+	if e, ok := errors.AsType[*hiera.Error](err); ok && e.Class == hiera.LookupFailed {
+		return &eval.Error{Message: e.Message, File: e.File, Line: e.Line, Wrapped: err}
+	}
+	return err
 }
 
 // A lookupContext is the value that functions of levels are given. Rule HIERA-DATA-05.
@@ -41,7 +53,7 @@ func contextOf(c *hiera.Context) *lookupContext {
 	return own
 }
 
-func (c *lookupContext) String() string { return "Puppet::LookupContext" }
+func (c *lookupContext) String() string { return "Puppet::LookupContext({})" }
 
 // EqualRich implements data.RichValue.
 func (c *lookupContext) EqualRich(o data.RichValue) bool { return data.RichValue(c) == o }
@@ -63,36 +75,36 @@ var functions = map[string]*eval.Builtin{
 		}
 		return data.OfString(c.Module()), nil
 	}),
-	"interpolate": does("interpolate", "Any value", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
+	"interpolate": does("interpolate", "Any -", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
 		v, err := c.Interpolate(call.Arg(0))
-		return types.OfData(v), err
+		return types.OfData(v), inPrograms(err)
 	}),
 	"explain": does("explain", "Callable[0, 0] &block", (*lookupContext).explain),
-	"cache": does("cache", "Optional[Scalar] key; Any value", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
+	"cache": does("cache", "Optional[Scalar] -; Any -", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
 		c.cached.Put(call.Arg(0), call.Arg(1))
 		return call.Arg(1), nil
 	}),
-	"cache_all": does("cache_all", "Hash[Optional[Scalar], Any] values", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
+	"cache_all": does("cache_all", "Hash[Optional[Scalar], Any] -", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
 		for _, p := range call.Arg(0).Hash() {
 			c.cached.Put(p.Key, p.Value)
 		}
 		return data.Value{}, nil
 	}),
-	"cache_has_key": does("cache_has_key", "Optional[Scalar] key", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
+	"cache_has_key": does("cache_has_key", "Optional[Scalar] -", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
 		_, ok := c.cached.Get(call.Arg(0))
 		return data.OfBool(ok), nil
 	}),
-	"cached_value": does("cached_value", "Optional[Scalar] key", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
+	"cached_value": does("cached_value", "Optional[Scalar] -", func(c *lookupContext, call *eval.Invocation) (data.Value, error) {
 		v, _ := c.cached.Get(call.Arg(0))
 		return v, nil
 	}),
-	"cached_entries":   does("cached_entries", "Callable[1, 2] &block?", (*lookupContext).entries),
-	"cached_file_data": does("cached_file_data", "String path; Callable[1, 1] &block?", (*lookupContext).fileData),
+	"cached_entries":   does("cached_entries", "Callable &block?", (*lookupContext).entries),
+	"cached_file_data": does("cached_file_data", "String -; Callable[1, 1] &block?", (*lookupContext).fileData),
 }
 
 // does returns a function of contexts with one signature.
 func does(name, params string, do func(*lookupContext, *eval.Invocation) (data.Value, error)) *eval.Builtin {
-	return &eval.Builtin{Name: name, Ways: []eval.Way{{Params: params, Do: func(call *eval.Invocation) (data.Value, error) {
+	return &eval.Builtin{Name: "function Puppet::LookupContext[" + name + "]", Ways: []eval.Way{{Params: params, Do: func(call *eval.Invocation) (data.Value, error) {
 		return do(call.Self.(*lookupContext), call)
 	}}}}
 }
@@ -104,6 +116,12 @@ func (c *lookupContext) Receive(call *eval.Invocation, name string) (v data.Valu
 		v, err = f.Call(call)
 	}
 	return v, known, err
+}
+
+// BuiltIn implements fn.LevelContext.
+func (c *lookupContext) BuiltIn(function, path string) (data.Value, error) {
+	v, err := c.Context.BuiltIn(function, path)
+	return v, inPrograms(err)
 }
 
 // explain adds the text of a lambda, which is called only if a record is kept.
@@ -122,13 +140,12 @@ func (c *lookupContext) explain(call *eval.Invocation) (data.Value, error) {
 	return data.Value{}, err
 }
 
-// entries calls a lambda for every pair that is cached, or returns the pairs.
+// entries calls a lambda for every pair that is cached, or returns the hash of them.
 func (c *lookupContext) entries(call *eval.Invocation) (data.Value, error) {
-	pairs := eval.PairsOf(c.cached.Value())
 	if call.Block == nil {
-		return data.OfList(pairs), nil
+		return c.cached.Value(), nil
 	}
-	for _, p := range pairs {
+	for _, p := range eval.PairsOf(c.cached.Value()) {
 		args := []data.Value{p}
 		if call.Block.Arity() == 2 {
 			args = p.List()

@@ -32,6 +32,10 @@ type Options struct {
 	Hiera hiera.Options
 	// Eval is how programs are evaluated. Its Load is set here.
 	Eval eval.Options
+	// Generate runs a command for the function generate. If nil, there is no such function.
+	Generate func(ctx context.Context, command []string) (string, error)
+	// Search looks up one key, as by a request. If nil, it is looked up in Data.
+	Search func(key string, q hiera.Query) (v data.Value, found bool, err error)
 	// Variables are those of the top scope, without leading colons.
 	Variables hiera.Variables
 	// Context ends functions that lookups call from outside of programs. If nil, they
@@ -65,7 +69,8 @@ type Site struct {
 	Data   *hiera.Compile
 
 	o           Options
-	definitions *loader.Definitions // nil before it is opened
+	env         *loader.Environment // nil before it is opened
+	definitions *loader.Definitions
 }
 
 // New returns a Site. No file is read yet.
@@ -74,7 +79,7 @@ func New(o Options) *Site {
 	if s.o.Context == nil {
 		s.o.Context = context.Background()
 	}
-	o.Eval.Load = s.load
+	o.Eval.Load, o.Eval.Host = s.load, host{s}
 	s.Thread = eval.NewThread(o.Eval)
 	for name, v := range o.Variables {
 		s.Thread.Set(name, v)
@@ -85,6 +90,11 @@ func New(o Options) *Site {
 	}
 	s.Data = hiera.New(o.Hiera)
 	return s
+}
+
+// Run evaluates a program of the environment, as its initial manifest.
+func (s *Site) Run(ctx context.Context, prog *syntax.Program) (data.Value, error) {
+	return s.Thread.Run(ctx, eval.Compile(prog, fn.Library()))
 }
 
 // topScope is the top scope as hiera asks it.
@@ -98,17 +108,24 @@ func (t topScope) Variable(name string) (data.Value, bool) {
 	return t.thread.Get(name)
 }
 
+// environment opens the environment, once. It is nil if there is none.
+func (s *Site) environment() (*loader.Environment, error) {
+	if s.env != nil || s.o.Open == nil {
+		return s.env, nil
+	}
+	var err error
+	if s.env, err = s.o.Open(); err != nil {
+		return nil, err
+	}
+	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	return s.env, nil
+}
+
 // load is the Load of the thread.
 func (s *Site) load(kind eval.Kind, name, from string) (eval.Found, error) {
-	if s.o.Open == nil {
-		return eval.Found{}, nil
-	}
-	if s.definitions == nil {
-		env, err := s.o.Open()
-		if err != nil {
-			return eval.Found{}, err
-		}
-		s.definitions = env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	env, err := s.environment()
+	if env == nil || err != nil {
+		return eval.Found{}, err
 	}
 	return s.definitions.Load(kind, name, from)
 }

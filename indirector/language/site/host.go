@@ -1,0 +1,71 @@
+package site
+
+import (
+	"context"
+	"errors"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/types"
+)
+
+// host is what functions need of the environment.
+type host struct{ s *Site }
+
+var _ fn.Host = host{}
+
+// callScope has the variables that the place of a call sees.
+type callScope struct{ call *eval.Invocation }
+
+// Variable implements hiera.Scope.
+func (s callScope) Variable(name string) (data.Value, bool) { return s.call.Variable(name) }
+
+// Lookup implements fn.Host.
+func (h host) Lookup(c *eval.Invocation, q fn.Query) (data.Value, error) {
+	query := hiera.Query{
+		Keys: q.Keys, Of: q.Type, Merge: q.Merge, Default: q.Default, HasDefault: q.HasDefault, Otherwise: q.Otherwise,
+		Overrides: q.Overrides, Defaults: q.Defaults, Older: q.Older, Scope: callScope{c},
+	}
+	var v data.Value
+	var err error
+	if h.s.o.Search != nil {
+		v, err = h.s.Data.LookupBy(query, func(key string) (data.Value, bool, error) { return h.s.o.Search(key, query) })
+	} else {
+		v, err = h.s.Data.Lookup(query)
+	}
+	return types.OfData(v), inPrograms(err)
+}
+
+// ModuleDir implements fn.Host.
+func (h host) ModuleDir(name string) (string, bool) {
+	env, err := h.s.environment()
+	if env == nil || err != nil {
+		return "", false
+	}
+	return env.ModuleDir(name)
+}
+
+// Find implements fn.Host.
+func (h host) Find(below, name string) (string, bool) {
+	env, err := h.s.environment()
+	if env == nil || err != nil {
+		return "", false
+	}
+	return env.File(below, name)
+}
+
+// Read implements fn.Host.
+func (h host) Read(path string) ([]byte, error) { return h.s.env.ReadFile(path) }
+
+// Template implements fn.Host.
+func (h host) Template(path string) (*eval.Program, error) { return h.s.definitions.Template(path) }
+
+// Generate implements fn.Host.
+func (h host) Generate(ctx context.Context, command []string) (string, error) {
+	if h.s.o.Generate == nil {
+		return "", errors.New("programs may not run commands here")
+	}
+	return h.s.o.Generate(ctx, command)
+}
