@@ -78,6 +78,7 @@ var rules = []rule{
 	{"indirector/language/onig", "indirector/rich", ""},
 	{"indirector/language/eval", "indirector/data indirector/language/onig indirector/language/syntax indirector/language/types indirector/rich", ""},
 	{"indirector/language/fn", "indirector/data indirector/language/eval indirector/language/types indirector/rich", ""},
+	{"indirector/language/compile", "indirector/data indirector/model indirector/language/eval indirector/language/fn indirector/language/rtype indirector/language/syntax indirector/language/types", ""},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},

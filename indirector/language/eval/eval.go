@@ -47,6 +47,11 @@ type Options struct {
 	// means nothing. If nil, there is no more. Its errors are in Puppet's words.
 	Load func(kind Kind, name string) (*Program, error)
 
+	// Catalog takes what is declared. If nil, declarations fail.
+	Catalog Catalog
+	// StoreConfigs is Puppet's setting of that name.
+	StoreConfigs bool
+
 	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, and 512 MiB
 	// of values. Rule LANG-EV-10.
 	MaxDepth int
@@ -61,6 +66,9 @@ type Kind uint8
 const (
 	FunctionKind Kind = iota
 	TypeKind
+	ClassKind
+	DefineKind
+	NodeKind
 )
 
 // A Program is a compiled source. It does not change, and may be shared.
@@ -69,6 +77,8 @@ type Program struct {
 	main      code
 	functions []*function
 	aliases   []*syntax.TypeAlias
+
+	containers []*Container
 }
 
 // A code is a compiled node. What it returns as an error is final: an [Error] with its
@@ -80,7 +90,7 @@ type code func(f *frame) (data.Value, error)
 type Thread struct {
 	opts      Options
 	ctx       context.Context
-	top       *scope
+	top       *Scope
 	functions map[string]*function
 	aliases   map[string]*alias
 	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated
@@ -97,7 +107,7 @@ func NewThread(opts Options) *Thread {
 	opts.MaxSteps = orDefault(opts.MaxSteps, 10_000_000)
 	opts.MaxBytes = orDefault(opts.MaxBytes, 512<<20)
 	t := &Thread{
-		opts: opts, top: newScope("Class[main]"), functions: map[string]*function{}, aliases: map[string]*alias{},
+		opts: opts, top: &Scope{Owner: label("Class[main]")}, functions: map[string]*function{}, aliases: map[string]*alias{},
 		checked: map[syntax.Node]types.Type{}, logged: map[string]bool{},
 	}
 	t.Set("title", data.OfString("main"))
@@ -115,7 +125,7 @@ func orDefault[N int | int64](n, usual N) N {
 
 // Set binds a variable of the top scope, whose name has no leading colons. It may be one
 // that programs cannot assign. Rule LANG-SC-04.
-func (t *Thread) Set(name string, v data.Value) { t.top.set(name, v) }
+func (t *Thread) Set(name string, v data.Value) { t.top.Set(name, v) }
 
 // Run adds the definitions of a program and evaluates it. It returns the value of the
 // last statement. An error is an [*Error], that of the context included. Panics of this
