@@ -48,10 +48,10 @@ func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)
 	c.mu.Lock()
 	f := c.files[path]
 	c.mu.Unlock()
-	if f != nil && os.SameFile(f.stat, stat) && f.stat.Size() == stat.Size() && f.stat.ModTime().Equal(stat.ModTime()) {
+	if f != nil && f.is(stat) {
 		return f, nil
 	}
-	content, err := read(path, stat)
+	content, err := readRegular(path, stat)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +69,11 @@ func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)
 	return f, nil
 }
 
+// is reports whether a file did not change.
+func (f *file) is(stat os.FileInfo) bool {
+	return os.SameFile(f.stat, stat) && f.stat.Size() == stat.Size() && f.stat.ModTime().Equal(stat.ModTime())
+}
+
 // indexOf is a map of the string keys of a hash.
 func indexOf(v data.Value) map[string]data.Value {
 	index := make(map[string]data.Value, v.Len())
@@ -80,7 +85,7 @@ func indexOf(v data.Value) map[string]data.Value {
 	return index
 }
 
-func read(path string, stat os.FileInfo) ([]byte, error) {
+func readRegular(path string, stat os.FileInfo) ([]byte, error) {
 	if !stat.Mode().IsRegular() {
 		// A named pipe would wait for a writer.
 		return nil, &Error{Class: "Errno::EISDIR", Message: fmt.Sprintf("Is a directory @ io_fread - %s", path)}

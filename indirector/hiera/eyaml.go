@@ -153,7 +153,7 @@ func (c *Context) privateKey() (*rsa.PrivateKey, error) {
 		if err != nil {
 			return nil, readError(path, err)
 		}
-		if content, err = read(path, stat); err != nil {
+		if content, err = readRegular(path, stat); err != nil {
 			return nil, err
 		}
 	}

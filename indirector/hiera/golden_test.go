@@ -19,10 +19,13 @@ import (
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/site"
 )
 
-// A site is one directory of recordings: an environment with its lookups.
-type site struct {
+// A recorded is one directory of recordings: an environment with its lookups.
+type recorded struct {
 	dir      string // absolute
 	lookups  []data.Value
 	settings data.Value
@@ -34,13 +37,13 @@ type site struct {
 
 const certname = "node1.example.test"
 
-func openSite(t *testing.T, dir string) *site {
+func openSite(t *testing.T, dir string) *recorded {
 	t.Helper()
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{dir: dir, cache: hiera.NewCache()}
+	s := &recorded{dir: dir, cache: hiera.NewCache()}
 	s.once = &hiera.Warnings{Log: func(m string) { s.logs = append(s.logs, m) }}
 	spec := readYAML(t, filepath.Join(dir, "lookups.yaml"))
 	s.lookups = spec.List()
@@ -77,7 +80,7 @@ var (
 
 // assign sets the variables that a manifest of assignments sets. It knows no other
 // code, and the rows that need it fail.
-func (s *site) assign(code string) {
+func (s *recorded) assign(code string) {
 	for _, class := range classes.FindAllStringSubmatch(code, -1) {
 		for _, m := range assignments.FindAllStringSubmatch(class[2], -1) {
 			s.scope[class[1]+"::"+m[1]] = data.OfString(m[2])
@@ -102,18 +105,29 @@ func readYAML(t *testing.T, path string) data.Value {
 }
 
 // compile begins a compile with the site's layers.
-func (s *site) compile() *hiera.Compile {
+func (s *recorded) compile() *hiera.Compile {
 	global := filepath.Join(s.dir, "global", "hiera.yaml")
 	if _, err := os.Stat(global); err != nil {
 		global = filepath.Join(s.dir, "none", "no-hiera.yaml")
 	}
-	return hiera.New(hiera.Options{
+	o := hiera.Options{
 		EnvironmentDir: s.dir, GlobalConfig: global, Scope: s.scope, Cache: s.cache, Warnings: s.once,
 		Strict: s.settings.Get("strict").Text(),
 		Module: func(name string) (string, bool) {
 			dir := filepath.Join(s.dir, "modules", name)
 			stat, err := os.Stat(dir)
 			return dir, err == nil && stat.IsDir() && !strings.ContainsAny(name, ":/.") && name != ""
+		},
+	}
+	return withLanguage(o).Data
+}
+
+// withLanguage returns a site whose environment has its modules in a directory of it.
+func withLanguage(o hiera.Options) *site.Site {
+	return site.New(site.Options{
+		Hiera: o, Programs: loader.NewCache(fn.Library(), nil),
+		Open: func() (*loader.Environment, error) {
+			return loader.Open(loader.Options{Dir: o.EnvironmentDir, Modulepath: filepath.Join(o.EnvironmentDir, "modules")})
 		},
 	})
 }
@@ -268,7 +282,7 @@ func TestGoldenHiera(t *testing.T) {
 var library = regexp.MustCompile(`^(.*Error was|Unable to parse \(.*\.json\):)`)
 
 // check compares an answer with the recorded one.
-func (s *site) check(t *testing.T, want row, v data.Value, err error) {
+func (s *recorded) check(t *testing.T, want row, v data.Value, err error) {
 	t.Helper()
 	if want.Error != "" {
 		got := s.normal(fmt.Sprint(err))
@@ -301,7 +315,7 @@ func (s *site) check(t *testing.T, want row, v data.Value, err error) {
 // it was read.
 var rubyType = regexp.MustCompile(`#<Puppet::Pops::Types::P(\w+)Type:0xXXXX[^>]*>`)
 
-func (s *site) checkRecord(t *testing.T, want row, r *hiera.Record, err error) {
+func (s *recorded) checkRecord(t *testing.T, want row, r *hiera.Record, err error) {
 	t.Helper()
 	if want.ExplainText != nil {
 		if d := cmp.Diff(rubyType.ReplaceAllString(*want.ExplainText, `"$1"`), s.normal(r.Text())); d != "" {
@@ -315,7 +329,7 @@ func (s *site) checkRecord(t *testing.T, want row, r *hiera.Record, err error) {
 	}
 }
 
-func (s *site) normal(text string) string { return strings.ReplaceAll(text, s.dir, "<ENV>") }
+func (s *recorded) normal(text string) string { return strings.ReplaceAll(text, s.dir, "<ENV>") }
 
 // TestGoldenHieraExplained compares the explanation of every lookup, as text and as
 // structure. Each row was recorded in a compile of its own. Rules HIERA-EXP-01 to

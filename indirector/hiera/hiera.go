@@ -15,9 +15,8 @@
 // structure and the spans of a trace are renderings of it, so that what is shown
 // cannot differ from what happened. Rule HIERA-TRACE-02.
 //
-// Types and functions of the Puppet language are behind [Language]. Without one, types
-// are served here, with the aliases of modules; a function is an error that names what
-// is missing.
+// What modules define in the Puppet language is behind [Language]. Without one, only the
+// types of the language itself are known, and functions of modules are refused.
 package hiera
 
 import (
@@ -51,7 +50,7 @@ type Options struct {
 	EnvironmentProvider string
 
 	Scope    Scope    // the variables; nil has none
-	Language Language // types and functions; nil serves types, and no functions
+	Language Language // nil knows no types and functions of modules
 	Cache    *Cache   // of files; nil is a new one
 	Warnings *Warnings
 }
@@ -64,21 +63,18 @@ type Scope interface {
 	Variable(name string) (value data.Value, exists bool)
 }
 
-// A Language has what lookups need of the Puppet language.
+// A Language finds what an environment and its modules define in the Puppet language.
+// Errors are in Puppet's words.
 type Language interface {
-	// Assert returns Puppet's error if v is not of the type that text names. The
-	// subject begins the message: "Found value".
-	Assert(subject, text string, v data.Value) error
-	// Convert makes a new instance of a type from v: convert_to holds the type
-	// and further arguments, and shown is how they are explained.
-	Convert(convertTo []data.Value, v data.Value) (value data.Value, shown string, err error)
-	// Function returns a function for a level, or false if there is none.
-	Function(name string) (Function, bool)
+	// Type returns the type of a name, which is in small letters, or nil.
+	Type(name string) (types.Type, error)
+	// Function returns a function for a level, or nil.
+	Function(name string) (Function, error)
 }
 
 // A Function gives the data of a level. What it gets depends on the kind of the
 // level: options for data_hash, key and options for lookup_key, segments and
-// options for data_dig. Rule HIERA-DATA-05.
+// options for data_dig. The value may be rich. Rule HIERA-DATA-05.
 type Function func(c *Context, args ...data.Value) (value data.Value, found bool, err error)
 
 // A Compile is what the lookups of one compile share. It is not safe for
@@ -88,10 +84,10 @@ type Compile struct {
 	cache    *Cache
 	warnings *Warnings
 	language Language
+	read     map[string]*file // for functions, by path
 
 	global, environment *layer
 	modules             map[string]*layer
-	aliases             map[string]types.Type // of the language, by names in small letters
 	noEnvironment       bool                  // the environment has no layer
 	secret              bool                  // something was decrypted since the search began
 
@@ -110,7 +106,7 @@ type collected struct {
 func New(o Options) *Compile {
 	c := &Compile{
 		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
-		modules: map[string]*layer{}, aliases: map[string]types.Type{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
+		modules: map[string]*layer{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
 	}
 	if c.cache == nil {
 		c.cache = NewCache()
@@ -119,7 +115,7 @@ func New(o Options) *Compile {
 		c.warnings = new(Warnings)
 	}
 	if c.language == nil {
-		c.language = constants{c}
+		c.language = noLanguage{}
 	}
 	if c.o.Scope == nil {
 		c.o.Scope = Variables{}

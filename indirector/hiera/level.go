@@ -18,6 +18,7 @@ type level struct {
 	options    data.Value // a hash; nil is none
 	locations  []*location
 	everywhere bool // it has no locations, and is asked once
+	rich       bool // its function may return rich values
 
 	run      func(c *Context, l *level, k key) (data.Value, bool, error) // nil until first asked
 	contexts []*Context                                                  // by location
@@ -35,6 +36,9 @@ type Context struct {
 	values map[string]data.Value // of lookup_key and data_dig, by key
 
 	secrets map[string]bool // the keys among them for which something was decrypted
+
+	// Own is what functions of the language keep between calls. Hiera does not look at it.
+	Own any
 }
 
 func (l *level) title() string {
@@ -134,10 +138,14 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 	case kind == "lookup_key" && l.function == "eyaml_lookup_key":
 		return byKey(eyamlLookupKey), nil
 	}
-	f, ok := l.layer.c.language.Function(l.function)
-	if !ok {
+	f, err := l.layer.c.language.Function(l.function)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
 		return nil, l.layer.config.fail(nil, "Unable to find '%s' function named '%s'", kind, l.function)
 	}
+	l.rich = true
 	switch kind {
 	case "data_hash", "v4_data_hash":
 		return dataHash(func(c *Context) (*file, error) {
@@ -190,7 +198,7 @@ func dataHash(load func(*Context) (*file, error)) func(*Context, *level, key) (d
 		if v, found = c.hash[k.root]; !found {
 			return v, false, nil
 		}
-		if err := c.checkValue("Value for key '"+k.root+"', in hash returned from ", v); err != nil {
+		if v, err = c.checked("Value for key '"+k.root+"', in hash returned from ", v); err != nil {
 			return v, false, err
 		}
 		v, err = c.in.interpolate(v, true)
@@ -212,7 +220,7 @@ func byKey(f func(*Context, key) (data.Value, bool, error)) func(*Context, *leve
 		if v, found, err = f(c, k); !found || err != nil {
 			return v, false, err
 		}
-		if err := c.checkValue("Value for key '"+name+"', returned from ", v); err != nil {
+		if v, err = c.checked("Value for key '"+name+"', returned from ", v); err != nil {
 			return v, false, err
 		}
 		if c.values == nil {
@@ -242,10 +250,13 @@ func (l *level) checkHash(c *Context, v data.Value) error {
 	return nil
 }
 
-// checkValue refuses values that are no rich data. Rule HIERA-DATA-04.
-func (c *Context) checkValue(what string, v data.Value) error {
-	if types.Instance(richData(), v) {
-		return nil
+// checked returns a value as rich data, and refuses what is none. Rule HIERA-DATA-04.
+func (c *Context) checked(what string, v data.Value) (data.Value, error) {
+	if !types.Instance(richData(), v) {
+		return v, &Error{Class: WrongType, Message: what + c.origin() + " has wrong type, expects Puppet::LookupValue, got " + types.Reduced(v).String()}
 	}
-	return &Error{Class: WrongType, Message: what + c.origin() + " has wrong type, expects Puppet::LookupValue, got " + types.Reduced(v).String()}
+	if c.level.rich {
+		v = c.level.layer.c.plain(v)
+	}
+	return v, nil
 }

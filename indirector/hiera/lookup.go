@@ -123,13 +123,6 @@ func (c *Compile) first(q Query, search func(key string) (data.Value, bool, erro
 	return data.Value{}, NotFound(q.Keys)
 }
 
-func (c *Compile) assert(subject, text string, v data.Value) error {
-	if text == "" {
-		return nil
-	}
-	return c.language.Assert(subject, text, v)
-}
-
 // search looks a key up with all that belongs to it: lookup_options, merging,
 // conversion, and the default_hierarchy of its module.
 func (in *invocation) search(name string, merge data.Value) (v data.Value, found bool, err error) {
@@ -281,7 +274,7 @@ func (in *invocation) convert(name string, to, v data.Value) (data.Value, bool, 
 	if to.Kind() != data.List {
 		arguments = []data.Value{to}
 	}
-	converted, shown, err := in.c.language.Convert(arguments, v)
+	converted, shown, err := in.c.converted(arguments, v)
 	if e, ok := errors.AsType[*typeTextError](err); ok {
 		// Puppet's message lacks the quote at its end.
 		return v, false, lookupError("Invalid data type in lookup_options for key '%s' could not parse '%s', error: '%s", name, e.text, e.cause)

@@ -117,7 +117,7 @@ func TestRules(t *testing.T) {
 			_, err := os.Stat(dir)
 			return dir, err == nil
 		}
-		c := hiera.New(o)
+		c := withLanguage(o).Data
 		for _, tt := range []struct{ key, kind, want string }{
 			{"l", "M::Tree", ""},
 			{"i", "Array[M::Tree]", "Found value has wrong type, expects an Array value, got Integer"},
@@ -141,10 +141,10 @@ func TestRules(t *testing.T) {
 	t.Run("HIERA-CFG-04 a function that needs the language", func(t *testing.T) {
 		t.Parallel()
 		o := environment(t, map[string]string{
-			"hiera.yaml": "{version: 5, hierarchy: [{name: a, lookup_key: environment::f}]}", "functions/f.pp": "function environment::f() {}\n",
+			"hiera.yaml": "{version: 5, hierarchy: [{name: a, lookup_key: environment::f}]}", "functions/environment/f.pp": "function environment::f() {}\n",
 		}, nil)
 		_, err := hiera.New(o).Lookup(hiera.Query{Keys: []string{"k"}})
-		if e := (*hiera.Error)(nil); !errors.As(err, &e) || e.Class != hiera.Lacking || !strings.Contains(err.Error(), "functions/f.pp") {
+		if e := (*hiera.Error)(nil); !errors.As(err, &e) || e.Class != hiera.Lacking || !strings.Contains(err.Error(), "environment::f") {
 			t.Errorf("got %v", err)
 		}
 	})

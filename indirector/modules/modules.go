@@ -91,7 +91,10 @@ func Find(dirs []string, name string) (Module, bool) {
 }
 
 // Metadata is what is used of a metadata.json.
-type Metadata struct{ Version string }
+type Metadata struct {
+	Version      string
+	Dependencies []string // the names of modules, without those of their authors
+}
 
 // Metadata reads the text of metadata.json. A *json.SyntaxError is one that Puppet
 // may forgive, by its setting strict; others are in Puppet's words, and the module
@@ -111,6 +114,13 @@ func (m Module) Metadata(text []byte) (Metadata, error) {
 	}
 	var all Metadata
 	_ = json.Unmarshal(known["version"], &all.Version) // a version that is no text is none
+	var dependencies []struct{ Name string }
+	_ = json.Unmarshal(known["dependencies"], &dependencies) // what has no name is no module
+	for _, d := range dependencies {
+		if i := strings.IndexAny(d.Name, "/-"); i > 0 {
+			all.Dependencies = append(all.Dependencies, d.Name[i+1:])
+		}
+	}
 	return all, nil
 }
 

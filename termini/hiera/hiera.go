@@ -14,6 +14,9 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/site"
 	"indirtui/indirector/model"
 	"indirtui/traces"
 )
@@ -40,14 +43,15 @@ var DataBinding = indirector.Descriptor{
 	Rules: []string{"HIERA-IND-01", "HIERA-LAY-01", "HIERA-LAY-04", "HIERA-TRACE-01"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		return &Terminus{env: env, cache: hiera.NewCache()}, nil
+		return &Terminus{env: env, cache: hiera.NewCache(), programs: site.NewPrograms()}, nil
 	},
 }
 
 // A Terminus looks data up. What it reads it keeps until the file changes.
 type Terminus struct {
-	env   indirector.Env
-	cache *hiera.Cache
+	env      indirector.Env
+	cache    *hiera.Cache
+	programs *loader.Cache
 }
 
 // Find returns the value of a key as a *model.Binding.
@@ -128,15 +132,25 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*hiera
 	o.Ask = t.ask(ctx, req)
 	if scope, ok := req.Option("variables").(hiera.Scope); ok {
 		o.Scope = scope
-		return hiera.New(o), nil
+		return t.withLanguage(ctx, get, o), nil
 	}
 	name, ok := req.Option("certname").(string)
 	if !ok {
 		name = get("certname")
 	}
 	var err error
-	o.Scope, err = t.variables(ctx, req, name, o.Environment)
-	return hiera.New(o), err
+	if o.Scope, err = t.variables(ctx, req, name, o.Environment); err != nil {
+		return nil, err
+	}
+	return t.withLanguage(ctx, get, o), nil
+}
+
+// withLanguage adds the functions and types of modules.
+func (t *Terminus) withLanguage(ctx context.Context, get func(string) string, h hiera.Options) *hiera.Compile {
+	o := site.FromSettings(get, h)
+	o.Programs, o.Context = t.programs, ctx
+	o.Eval.Log = func(e eval.LogEntry) { h.Warnings.Log(e.String()) }
+	return site.New(o).Data
 }
 
 // ask asks another terminus of this indirection, which the setting names in place

@@ -15,6 +15,8 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/eval"
+	programs "indirtui/indirector/language/site"
 	"indirtui/indirector/model"
 	"indirtui/ui/command"
 )
@@ -41,10 +43,10 @@ The value of the first key that has one goes to standard output, as YAML. With
 and what each had. Every key is a request, find data_binding KEY, and the
 facts and the node come through their indirections too; --trace prints them.
 
-Types may be aliases that files of modules and of the environment define. In
-YAML what convert_to makes is rich data, where Puppet prints objects of Ruby.
-What the Puppet language would have to do is refused: --compile, and functions
-of modules as levels.
+Types may be aliases that files of modules and of the environment define, and
+levels may be functions that modules define in the Puppet language. In YAML what
+convert_to makes is rich data, where Puppet prints objects of Ruby. What needs
+a compiler or Ruby is refused: --compile, and functions that are written in Ruby.
 
 Exit code: 0 found, or explained; 1 not found, or failed.`
 	cmd.Example = `  indirtui lookup ntp::servers --node web01.example.com
@@ -354,5 +356,18 @@ func (l *lookup) prepare(ctx context.Context) (*hiera.Compile, error) {
 		parameters = node.Parameters
 	}
 	o.Scope = hiera.OfNode(parameters, facts.Values, hiera.LocalTrust(parameters.Get("clientcert")), o.Environment)
-	return hiera.New(o), nil
+	here := programs.FromSettings(get, o)
+	here.Programs, here.Context = programs.NewPrograms(), ctx
+	here.Eval.Log = l.log
+	return programs.New(here).Data, nil
+}
+
+// log prints what functions log, as Puppet does by default.
+func (l *lookup) log(e eval.LogEntry) {
+	prefix, ok := map[string]string{
+		"notice": "Notice", "warning": "Warning", "err": "Error", "alert": "Alert", "emerg": "Emergency", "crit": "Critical",
+	}[e.Level]
+	if ok {
+		fmt.Fprint(l.p.Err, cleanLines([]byte(prefix+": "+e.String())))
+	}
 }

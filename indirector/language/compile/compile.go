@@ -31,9 +31,6 @@ type Options struct {
 	Node Node
 	// Main are the programs of the initial manifest, in the order of their paths.
 	Main []*eval.Program
-	// Find returns the programs that may have the class or define of a name, which has
-	// small letters. If nil, there are none but those of the manifest.
-	Find func(name string) ([]*eval.Program, error)
 	// Type returns a resource type that is no define, or nil. If nil, only those built
 	// into Puppet are known.
 	Type func(name string) *rtype.Type
@@ -43,7 +40,8 @@ type Options struct {
 	// nil. Rule LANG-DEF-04.
 	Data func(ctx context.Context, key string) (v data.Value, from string, found bool, err error)
 
-	// Eval has strictness, logs and limits of evaluation. Its Catalog is not used.
+	// Eval has strictness, logs and limits of evaluation, and loads what the manifest does
+	// not define. Its Catalog is not used.
 	Eval eval.Options
 	// RichData is Puppet's setting of that name.
 	RichData bool
@@ -90,6 +88,8 @@ type Error struct {
 	// Containers are the references of what contains the resource that failed, from the
 	// outermost to that one; nil if no resource did.
 	Containers []string
+	// Tried are the files that were searched for names that were not found, by the names.
+	Tried map[string][]string
 }
 
 func (e *Error) Error() string { return e.Err.Error() + " on node " + e.Node }
@@ -139,7 +139,7 @@ func Compile(ctx context.Context, o Options) (result *Result, err error) {
 
 // failed logs an error and names the node.
 func (c *compilation) failed(err error) error {
-	out := &Error{Node: c.o.Node.Name, Err: err}
+	out := &Error{Node: c.o.Node.Name, Err: err, Tried: c.tried}
 	for r := c.evaluating; r != nil && r != c.main; r = r.scope.resource {
 		out.Containers = append([]string{r.ref()}, out.Containers...)
 	}
@@ -183,9 +183,6 @@ func (c *compilation) begin() error {
 		return err
 	}
 	for _, p := range c.o.Main {
-		if err := c.thread.Define(p); err != nil {
-			return err
-		}
 		if err := c.define(p); err != nil {
 			return err
 		}

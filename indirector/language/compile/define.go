@@ -9,6 +9,13 @@ import (
 
 // define adds the classes, defines and nodes of a program. Rules LANG-DEF-01, LANG-DEF-02.
 func (c *compilation) define(p *eval.Program) error {
+	if c.defined[p] {
+		return nil
+	}
+	if err := c.thread.Define(p); err != nil {
+		return err
+	}
+	c.defined[p] = true
 	for _, container := range p.Containers() {
 		if err := c.metaparams(container); err != nil {
 			return err
@@ -137,14 +144,14 @@ func hostName(source string) string {
 
 // findClass returns the class of a name, or nil. Rule LANG-LOAD-10.
 func (c *compilation) findClass(name string) (*definition, error) {
-	return c.find(c.classes, name)
+	return c.find(eval.ClassKind, c.classes, name)
 }
 
 func (c *compilation) findDefine(name string) (*definition, error) {
-	return c.find(c.defines, name)
+	return c.find(eval.DefineKind, c.defines, name)
 }
 
-func (c *compilation) find(in map[string]*definition, name string) (*definition, error) {
+func (c *compilation) find(kind eval.Kind, in map[string]*definition, name string) (*definition, error) {
 	if d := in[name]; d != nil {
 		return d, nil
 	}
@@ -152,23 +159,21 @@ func (c *compilation) find(in map[string]*definition, name string) (*definition,
 	if d := in[name]; d != nil {
 		return d, nil
 	}
-	if c.absent[name] || c.o.Find == nil || name == "" {
+	if c.absent[name] || c.o.Eval.Load == nil || name == "" {
 		return nil, nil
 	}
-	programs, err := c.o.Find(name)
+	found, err := c.o.Eval.Load(kind, name, "")
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range programs {
-		if err := c.thread.Define(p); err != nil {
-			return nil, err
-		}
+	for _, p := range found.Programs {
 		if err := c.define(p); err != nil {
 			return nil, err
 		}
 	}
-	if in[name] == nil && c.classes[name] == nil && c.defines[name] == nil {
+	if c.classes[name] == nil && c.defines[name] == nil {
 		c.absent[name] = true
+		c.tried[name] = found.Tried
 	}
 	return in[name], nil
 }

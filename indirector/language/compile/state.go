@@ -23,6 +23,8 @@ type compilation struct {
 	defines map[string]*definition
 	nodes   []*definition
 	absent  map[string]bool // names that were searched in vain
+	tried   map[string][]string
+	defined map[*eval.Program]bool
 	types   map[string]*resourceType
 	mainDef *definition
 
@@ -68,7 +70,7 @@ func newCompilation(ctx context.Context, o Options) *compilation {
 	}
 	c := &compilation{
 		ctx: ctx, o: o, mainDef: &definition{kind: eval.ClassKind},
-		classes: map[string]*definition{}, defines: map[string]*definition{}, absent: map[string]bool{}, types: map[string]*resourceType{},
+		classes: map[string]*definition{}, defines: map[string]*definition{}, absent: map[string]bool{}, tried: map[string][]string{}, defined: map[*eval.Program]bool{}, types: map[string]*resourceType{},
 		table: map[key]*resource{}, scopes: map[string]*scope{}, overrides: map[key][]*resource{},
 		tagInfos: map[string]*tagInfo{},
 		origins:  []origin{{}},

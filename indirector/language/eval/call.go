@@ -46,19 +46,20 @@ func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *sy
 		if err != nil {
 			return data.Value{}, s.fail(f, err)
 		}
-		if isMethod && builtin == nil && len(values) > 0 {
-			if v, ok := member(values[0], name); ok {
-				return v, nil
-			}
-		}
 		var given *Lambda
 		if block != nil {
 			given = &Lambda{code: block, outer: f}
 		}
 		var v data.Value
-		if builtin != nil {
+		isMember := false
+		if isMethod && len(values) > 0 && values[0].Kind() == data.Rich {
+			v, isMember, err = s.callMember(f, name, values, given)
+		}
+		switch {
+		case isMember || err != nil:
+		case builtin != nil:
 			v, err = s.callBuiltin(f, builtin, values, given)
-		} else {
+		default:
 			v, err = s.callByName(f, name, values, given)
 		}
 		if err != nil {
@@ -73,18 +74,36 @@ func (s site) callBuiltin(f *frame, b *Builtin, args []data.Value, block *Lambda
 		if err := f.thread.step(); err != nil {
 			return data.Value{}, err
 		}
-		return b.call(&Invocation{args, nil, f, s})
+		return b.Call(&Invocation{Args: args, frame: f, site: s})
 	}
 	if err := f.thread.push(b.Name, s); err != nil {
 		return data.Value{}, err
 	}
-	v, err := b.call(&Invocation{args, block, f, s})
+	v, err := b.Call(&Invocation{Args: args, Block: block, frame: f, site: s})
 	f.thread.pop()
 	return v, err
 }
 
+// A Receiver is a value with functions of its own, which programs call as x.f(…). They come
+// before those of the language. Rule LANG-EV-06.
+type Receiver interface {
+	data.RichValue
+	// Receive calls a function of the value, with the arguments behind it. It is false if
+	// there is none of the name.
+	Receive(c *Invocation, name string) (v data.Value, known bool, err error)
+}
+
+// callMember calls a function of a value by its name, if the value has one.
+func (s site) callMember(f *frame, name string, values []data.Value, block *Lambda) (data.Value, bool, error) {
+	if r, ok := values[0].Rich().(Receiver); ok {
+		return r.Receive(&Invocation{Args: values[1:], Block: block, Self: r, frame: f, site: s}, name)
+	}
+	v, ok := member(values[0], name)
+	return v, ok, nil
+}
+
 func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda) (data.Value, error) {
-	fn, err := f.thread.function(name)
+	fn, err := f.thread.function(name, s.source.File)
 	if err != nil {
 		return data.Value{}, err
 	}
@@ -92,26 +111,6 @@ func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda
 		return data.Value{}, Issuef("Unknown function: '%s'.", name)
 	}
 	return s.callFunction(f, fn, args, block)
-}
-
-// function returns a function that programs define, or nil.
-func (t *Thread) function(name string) (*function, error) {
-	fn, ok := t.functions[name]
-	if ok || t.opts.Load == nil {
-		return fn, nil
-	}
-	p, err := t.opts.Load(FunctionKind, name)
-	if err != nil {
-		return nil, err
-	}
-	if p != nil {
-		if err := t.Define(p); err != nil {
-			return nil, err
-		}
-	}
-	fn = t.functions[name]
-	t.functions[name] = fn // also that there is none
-	return fn, nil
 }
 
 // A callable is what functions and lambdas have in common.
@@ -135,10 +134,11 @@ type parameter struct {
 	usual code   // nil if there is no default
 }
 
-// A function is one that a program defines. Rule LANG-EV-08.
+// A function is one that a program defines, or what stands for it. Rule LANG-EV-08.
 type function struct {
 	callable
-	name string
+	name    string
+	builtin *Builtin // a function of a module that is part of this program; or nil
 }
 
 // function compiles a definition, whose body sees nothing around it.
@@ -256,6 +256,9 @@ func (c *callable) rest(args []data.Value, from int) data.Value {
 
 // callFunction calls a function of a program.
 func (s site) callFunction(f *frame, fn *function, args []data.Value, block *Lambda) (data.Value, error) {
+	if fn.builtin != nil {
+		return s.callBuiltin(f, fn.builtin, args, block)
+	}
 	t := f.thread
 	if block != nil {
 		return data.Value{}, Errorf("%s does not expect a block", fn.subject)

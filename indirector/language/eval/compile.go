@@ -19,30 +19,38 @@ type compiler struct {
 // Compile compiles a program, whose calls find functions in a library before they look
 // for those that programs define. Neither may change afterwards.
 func Compile(prog *syntax.Program, library Library) *Program {
-	c := &compiler{source: prog.Source, library: library, program: &Program{source: prog.Source}}
+	c := &compiler{source: prog.Source, library: library, program: &Program{source: prog.Source, body: prog.Body}}
 	c.definitions(prog.Body)
 	c.program.main = c.body(prog.Body)
 	return c.program
 }
 
-// definitions finds those of a program, which stand at its top.
+// definitions finds those of a program, which stand at its top or in classes.
 func (c *compiler) definitions(body syntax.Node) {
+	found := func(kind Kind, name string) {
+		c.program.defined = append(c.program.defined, Definition{kind, name, body})
+	}
 	switch n := body.(type) {
 	case *syntax.Block:
 		for _, s := range n.Statements {
 			c.definitions(s)
 		}
 	case *syntax.Function:
+		found(FunctionKind, n.Name)
 		c.program.functions = append(c.program.functions, c.function(n))
 	case *syntax.TypeAlias:
+		found(TypeKind, n.Name)
 		c.program.aliases = append(c.program.aliases, n)
 	case *syntax.Class:
+		found(ClassKind, n.Name)
 		d := c.container(n, ClassKind, n.Name, n.Params, n.Body)
 		d.Parent = plainName(n.Parent)
 		c.definitions(n.Body)
 	case *syntax.Define:
+		found(DefineKind, n.Name)
 		c.container(n, DefineKind, n.Name, n.Params, n.Body)
 	case *syntax.NodeDefinition:
+		found(NodeKind, "")
 		c.nodeDefinition(n)
 	}
 }

@@ -82,10 +82,20 @@ func IsBreak(err error) bool {
 	return ok && j.kind == toBreak
 }
 
+// A leaving is no error either: it ends everything up to the call from outside.
+type leaving struct{ error }
+
+// Leave ends the evaluation up to [Thread.Call] or [Thread.Run], which returns the error as
+// it is.
+func Leave(err error) error { return &leaving{err} }
+
 // outside turns a jump that found no target into an error. Puppet knows no column.
 func outside(err error) error {
-	if j, ok := err.(*jump); ok {
-		return &Error{Message: j.Error(), File: j.file, Line: j.line}
+	switch e := err.(type) {
+	case *jump:
+		return &Error{Message: e.Error(), File: e.file, Line: e.line}
+	case *leaving:
+		return e.error
 	}
 	return err
 }
@@ -101,6 +111,9 @@ type site struct {
 }
 
 func (s site) position(n syntax.Node) (line, column int) {
+	if n == nil { // called from outside of programs
+		return 0, 0
+	}
 	offset, _ := n.Span()
 	return s.source.Position(offset)
 }
@@ -109,7 +122,7 @@ func (s site) position(n syntax.Node) (line, column int) {
 // other errors get the label of the node. Rules LANG-ERR-02, LANG-ERR-03.
 func (s site) fail(f *frame, err error) error {
 	switch err.(type) {
-	case *Error, *jump, *unreadyError:
+	case *Error, *jump, *leaving, *unreadyError:
 		return err
 	}
 	node, message := s.node, ""

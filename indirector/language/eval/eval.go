@@ -35,6 +35,15 @@ type LogEntry struct {
 	Column  int    // from 1; 0 if it is not known
 }
 
+// String returns the message as Puppet prints it, without its level.
+func (e LogEntry) String() string {
+	if e.Source != "" {
+		return e.Source + ": " + e.Message
+	}
+	p := syntax.Problem{Message: e.Message, File: e.File, Line: e.Line, Column: e.Column}
+	return p.Error()
+}
+
 // Options are how a [Thread] evaluates. The zero value means Puppet's defaults.
 type Options struct {
 	// Strict is Puppet's setting of that name.
@@ -43,9 +52,9 @@ type Options struct {
 	StrictVariables bool
 	// Log takes messages, in their order. If nil, they are dropped.
 	Log func(LogEntry)
-	// Load returns what a name means beyond the programs that are run, and nil if it
-	// means nothing. If nil, there is no more. Its errors are in Puppet's words.
-	Load func(kind Kind, name string) (*Program, error)
+	// Load finds what a name means beyond the programs that are run; see [Found]. If nil,
+	// there is no more.
+	Load func(kind Kind, name, from string) (Found, error)
 
 	// Catalog takes what is declared. If nil, declarations fail.
 	Catalog Catalog
@@ -59,24 +68,15 @@ type Options struct {
 	MaxBytes int64
 }
 
-// A Kind is what a definition defines.
-type Kind uint8
-
-// Kinds of definitions that are loaded by their names.
-const (
-	FunctionKind Kind = iota
-	TypeKind
-	ClassKind
-	DefineKind
-	NodeKind
-)
-
 // A Program is a compiled source. It does not change, and may be shared.
 type Program struct {
 	source    *syntax.Source
+	body      syntax.Node
 	main      code
 	functions []*function
 	aliases   []*syntax.TypeAlias
+	defined   []Definition
+	report    *syntax.Report // nil if the source was valid
 
 	containers []*Container
 }
@@ -91,7 +91,9 @@ type Thread struct {
 	opts      Options
 	ctx       context.Context
 	top       *Scope
+	defined   map[*Program]bool
 	functions map[string]*function
+	loaded    map[loadKey]*function // nil if there is none of the name
 	aliases   map[string]*alias
 	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated
 	logged    map[string]bool            // what is logged once
@@ -107,7 +109,7 @@ func NewThread(opts Options) *Thread {
 	opts.MaxSteps = orDefault(opts.MaxSteps, 10_000_000)
 	opts.MaxBytes = orDefault(opts.MaxBytes, 512<<20)
 	t := &Thread{
-		opts: opts, top: &Scope{Owner: label("Class[main]")}, functions: map[string]*function{}, aliases: map[string]*alias{},
+		opts: opts, top: &Scope{Owner: label("Class[main]")}, defined: map[*Program]bool{}, functions: map[string]*function{}, loaded: map[loadKey]*function{}, aliases: map[string]*alias{},
 		checked: map[syntax.Node]types.Type{}, logged: map[string]bool{},
 	}
 	t.Set("title", data.OfString("main"))
@@ -127,37 +129,63 @@ func orDefault[N int | int64](n, usual N) N {
 // that programs cannot assign. Rule LANG-SC-04.
 func (t *Thread) Set(name string, v data.Value) { t.top.Set(name, v) }
 
+// Get returns a variable of the top scope, and whether there is one.
+func (t *Thread) Get(name string) (data.Value, bool) { return t.top.Get(name) }
+
 // Run adds the definitions of a program and evaluates it. It returns the value of the
 // last statement. An error is an [*Error], that of the context included. Panics of this
 // program end here, too.
-func (t *Thread) Run(ctx context.Context, p *Program) (v data.Value, err error) {
+func (t *Thread) Run(ctx context.Context, p *Program) (data.Value, error) {
+	return t.guarded(ctx, func() (data.Value, error) {
+		if err := t.Define(p); err != nil {
+			return data.Value{}, err
+		}
+		f := t.enter(nil, t.top, nil)
+		v, err := p.main(f)
+		t.leave(f)
+		return v, err
+	})
+}
+
+// Call calls a function that programs or modules have, from outside of programs. What has
+// no place is returned as it is. A program that is run may be what asks.
+func (t *Thread) Call(ctx context.Context, name string, args ...data.Value) (data.Value, error) {
+	return t.guarded(ctx, func() (data.Value, error) {
+		s := site{nil, &syntax.Source{}}
+		fn, err := t.function(name, "")
+		if err != nil {
+			return data.Value{}, err
+		}
+		if fn == nil {
+			return data.Value{}, Issuef("Unknown function: '%s'.", name)
+		}
+		f := t.enter(nil, t.top, nil)
+		v, err := s.callFunction(f, fn, args, nil)
+		t.leave(f)
+		return v, err
+	})
+}
+
+// Knows reports whether there is a function that [Thread.Call] can call.
+func (t *Thread) Knows(name string) (bool, error) {
+	fn, err := t.function(name, "")
+	return fn != nil, err
+}
+
+// TypeNamed returns the type that a name in small letters means beyond those of the
+// language, or nil.
+func (t *Thread) TypeNamed(name string) (types.Type, error) { return t.named(name) }
+
+// guarded evaluates within what goes on already.
+func (t *Thread) guarded(ctx context.Context, do func() (data.Value, error)) (v data.Value, err error) {
+	before, depth := t.ctx, len(t.stack)
 	t.ctx = ctx
-	depth := len(t.stack)
 	defer func() {
-		t.stack = t.stack[:depth]
+		t.ctx, t.stack = before, t.stack[:depth]
 		if r := recover(); r != nil {
 			err = panicked(r)
 		}
 	}()
-	if err := t.Define(p); err != nil {
-		return v, err
-	}
-	f := t.enter(nil, t.top, nil)
-	v, err = p.main(f)
-	t.leave(f)
+	v, err = do()
 	return v, outside(err)
-}
-
-// Define adds the functions and types of a program, which hold everywhere, also in
-// front of their definition. A type of the language cannot be defined again.
-func (t *Thread) Define(p *Program) error {
-	for _, fn := range p.functions {
-		t.functions[fn.name] = fn
-	}
-	for _, a := range p.aliases {
-		if err := t.define(a); err != nil {
-			return err
-		}
-	}
-	return nil
 }

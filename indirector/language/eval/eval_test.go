@@ -124,12 +124,12 @@ func TestLoad(t *testing.T) {
 		"m::double": "function m::double(M::Small $x) { $x * 2 }",
 		"m::small":  "type M::Small = Integer[0, 9]",
 	}
-	opts := eval.Options{Load: func(kind eval.Kind, name string) (*eval.Program, error) {
+	opts := eval.Options{Load: func(_ eval.Kind, name, _ string) (found eval.Found, err error) {
 		asked = append(asked, name)
-		if sources[name] == "" {
-			return nil, nil
+		if sources[name] != "" {
+			found.Programs = []*eval.Program{compile(t, name, sources[name])}
 		}
-		return compile(t, name, sources[name]), nil
+		return found, nil
 	}}
 	v, err := run(t, "[m::double(3), m::double(4), 5 =~ M::Small]", opts)
 	if got, want := eval.Text(v), "[6, 8, true]"; err != nil || got != want {

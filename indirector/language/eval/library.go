@@ -41,7 +41,8 @@ type Way struct {
 // An Invocation is what a function is called with.
 type Invocation struct {
 	Args  []data.Value
-	Block *Lambda // nil if there is none
+	Block *Lambda        // nil if there is none
+	Self  data.RichValue // the value whose function it is; or nil
 
 	frame *frame
 	site  site
@@ -56,7 +57,8 @@ func (b *Builtin) compile() {
 	})
 }
 
-func (b *Builtin) call(c *Invocation) (data.Value, error) {
+// Call calls the function with what another was called with, or a [Receiver].
+func (b *Builtin) Call(c *Invocation) (data.Value, error) {
 	b.compile()
 	if b.Old {
 		args := make([]data.Value, len(c.Args))
@@ -173,10 +175,10 @@ func (c *Invocation) Variable(name string) (data.Value, bool) { return c.frame.l
 func (c *Invocation) Call(name string, args []data.Value, library Library) (v data.Value, known bool, err error) {
 	name = strings.TrimPrefix(name, "::")
 	if b, ok := library[name]; ok {
-		v, err = b.call(&Invocation{args, c.Block, c.frame, c.site})
+		v, err = b.Call(&Invocation{Args: args, Block: c.Block, frame: c.frame, site: c.site})
 		return v, true, err
 	}
-	fn, err := c.frame.thread.function(name)
+	fn, err := c.frame.thread.function(name, c.site.source.File)
 	if err != nil || fn == nil {
 		return v, fn != nil, err
 	}

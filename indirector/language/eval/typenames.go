@@ -33,25 +33,46 @@ func typeKey(name string) string { return strings.ToLower(strings.TrimPrefix(nam
 // name is in small letters.
 func (t *Thread) named(name string) (types.Type, error) {
 	a, ok := t.aliases[name]
-	if !ok && t.opts.Load != nil {
-		p, err := t.opts.Load(TypeKind, name)
-		if err != nil {
+	if !ok {
+		if err := t.loadType(name); err != nil {
 			return nil, err
 		}
-		if p != nil {
-			if err := t.Define(p); err != nil {
-				return nil, err
-			}
+		if a, ok = t.aliases[name]; !ok {
+			return t.inSet(name)
 		}
-		a, ok = t.aliases[name]
-	}
-	if !ok {
-		return nil, nil
 	}
 	if a.resolved == nil && a.err == nil {
 		a.resolve(t)
 	}
 	return a.resolved, a.err
+}
+
+// loadType loads a type, once.
+func (t *Thread) loadType(name string) error {
+	key := loadKey{TypeKind, name, ""}
+	if _, asked := t.loaded[key]; asked || t.opts.Load == nil {
+		return nil
+	}
+	_, err := t.load(key)
+	if err == nil {
+		t.loaded[key] = nil
+	}
+	return err
+}
+
+// inSet returns the type that a TypeSet has, whose name is the beginning of the name; or
+// nil.
+func (t *Thread) inSet(name string) (types.Type, error) {
+	for at := strings.LastIndex(name, "::"); at > 0; at = strings.LastIndex(name[:at], "::") {
+		set, err := t.named(name[:at])
+		if err != nil {
+			return nil, err
+		}
+		if set != nil {
+			return types.InSet(set, name[at+2:]), nil
+		}
+	}
+	return nil, nil
 }
 
 func (a *alias) resolve(t *Thread) {

@@ -59,11 +59,14 @@ func (e *Environment) find(name string) (t *rtype.Type, tried []string, err erro
 	return t, append(tried, more...), err
 }
 
+// nameLetters are those of names. Functions of Ruby may have capital ones.
+const nameLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 // isName reports whether every part of a name may be the name of a file, and
 // nothing else.
 func isName(name string) bool {
 	for part := range strings.SplitSeq(name, "::") {
-		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		if part == "" || strings.Trim(part, nameLetters) != "" {
 			return false
 		}
 	}
@@ -81,10 +84,7 @@ func (e *Environment) define(name string) (t *rtype.Type, tried []string, err er
 		}
 	}
 	module, _, _ := strings.Cut(name, "::")
-	for _, m := range e.modules {
-		if m.Name != module {
-			continue
-		}
+	if m := e.module(module); m != nil {
 		for _, file := range filesOf(name) {
 			tried = append(tried, filepath.Join(m.Dir, file))
 			t, err := defineIn(m.Dir, file, name)

@@ -2,6 +2,14 @@
 // type or the define that an environment has by a name, in which file, and which
 // files were tried in which order.
 //
+//	env, err := loader.Open(loader.Options{Dir: dir, Modulepath: path})
+//	cache := loader.NewCache(fn.Library(), nil) // of all environments
+//	t := eval.NewThread(eval.Options{Load: env.Definitions(cache, syntax.Options{}).Load})
+//
+// [Definitions] has what programs ask for while they run: functions, types, classes and
+// defines, from a name to compiled programs. A [Cache] keeps these, as long as their
+// files do not change.
+//
 // It reads the files of the environment and of its modules, and nothing else of
 // the machine: a link that leads out of a module is not followed, and neither
 // devices nor pipes are opened. Nothing is executed.
@@ -30,7 +38,8 @@ type Options struct {
 // A Module is a module of an environment.
 type Module struct {
 	modules.Module
-	Version string // "" if metadata.json does not have one
+	Version      string   // "" if metadata.json does not have one
+	Dependencies []string // the names of modules, in the order of metadata.json
 }
 
 // An Environment knows its modules. It keeps no contents of files, and is safe for
@@ -49,9 +58,9 @@ func Open(o Options) (*Environment, error) {
 		return nil, fmt.Errorf("find the modules: %w", err)
 	}
 	for _, m := range all {
-		version, ok := e.metadata(m)
+		metadata, ok := e.metadata(m)
 		if ok {
-			e.modules = append(e.modules, Module{m, version})
+			e.modules = append(e.modules, Module{m, metadata.Version, metadata.Dependencies})
 		}
 	}
 	// The order in a directory is that of the file system, but results should be the
@@ -80,21 +89,30 @@ func (e *Environment) Module(file string) (name, version string) {
 	return "", ""
 }
 
-// metadata reads the version of a module, and reports whether the module may be
+// module returns the module of a name, or nil.
+func (e *Environment) module(name string) *Module {
+	for i := range e.modules {
+		if e.modules[i].Name == name {
+			return &e.modules[i]
+		}
+	}
+	return nil
+}
+
+// metadata reads the metadata.json of a module, and reports whether the module may be
 // used. Rule LANG-LOAD-03.
-func (e *Environment) metadata(m modules.Module) (version string, ok bool) {
+func (e *Environment) metadata(m modules.Module) (data modules.Metadata, ok bool) {
 	text, err := read(m.Dir, "metadata.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", true
+		return data, true
 	}
-	var data modules.Metadata
 	if err == nil {
 		data, err = m.Metadata([]byte(text))
 	}
 	if err == nil {
-		return data.Version, true
+		return data, true
 	}
 	e.problems = append(e.problems, fmt.Errorf("%s: %w", filepath.Join(m.Dir, "metadata.json"), err))
 	bad := (*json.SyntaxError)(nil)
-	return "", errors.As(err, &bad) && e.o.Strict != "error"
+	return data, errors.As(err, &bad) && e.o.Strict != "error"
 }

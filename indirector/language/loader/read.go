@@ -47,6 +47,18 @@ func read(dir, name string) (text string, err error) {
 	return text, nil
 }
 
+// stat returns what the system knows of a regular file below a directory.
+func stat(dir, name string) (info fs.FileInfo, err error) {
+	err = within(dir, func(root fs.FS) error {
+		info, err = fs.Stat(root, name)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, name), cause(err))
+	}
+	return info, nil
+}
+
 // cause is an error without the path that it names.
 func cause(err error) error {
 	if bad := (*fs.PathError)(nil); errors.As(err, &bad) {

@@ -105,8 +105,8 @@ func inferScalar(v data.Value) Type {
 		return binaryType
 	case uri:
 		return uriType{partsOf(r)}
-	case object:
-		return typeOfObject(r)
+	case Object:
+		return r.ObjectType()
 	}
 	return anyType
 }

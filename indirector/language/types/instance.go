@@ -35,8 +35,8 @@ func instance(t Type, v data.Value, w *aliasWalk, depth int) bool {
 	case initType:
 		return t.has(v)
 	case *definedType:
-		o, ok := v.Rich().(object)
-		return ok && t.accepts(o.t)
+		o, ok := v.Rich().(Object)
+		return ok && t.accepts(o.ObjectType())
 	case extendedType:
 		return t.has(v)
 	case callableType, classType, resourceType, referenceType:
@@ -101,7 +101,7 @@ func isPlain(t plain, v data.Value) bool {
 		return ok || t == Type(typeSetType)
 	case objectType: // types are objects, too
 		switch v.Rich().(type) {
-		case object, typeValue:
+		case Object, typeValue:
 			return true
 		}
 	}

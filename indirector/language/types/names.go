@@ -25,6 +25,10 @@ var (
 	})
 )
 
+// LookupContext is the Object type of what functions are given that look data up. What its
+// instances can do is not described here. Rule HIERA-DATA-05.
+var LookupContext Type = &definedType{name: "Puppet::LookupContext", includeType: true}
+
 func builtinAlias(name string, types func(self Type) []Type) *aliasType {
 	a := &aliasType{name: name, builtin: true}
 	a.resolved = variantType{types(a)}
@@ -46,6 +50,7 @@ var standard = sync.OnceValue(func() map[string]Type {
 		"Variant": variantType{}, "Init": initType{}, "Callable": callableType{}, "Class": classType{}, "Resource": resourceType{},
 		"Runtime": runtimeType{}, "TypeReference": referenceType{"UnresolvedReference"},
 		"Data": dataAlias, "RichData": richData, "RichDataKey": richKey, "Puppet::LookupKey": richKey, "Puppet::LookupValue": richData,
+		"Puppet::LookupContext": LookupContext,
 	} {
 		all[strings.ToLower(name)] = t
 	}

@@ -82,8 +82,8 @@ func (t *definedType) comparesType() bool {
 	return t.includeType || t.above() != nil && t.above().comparesType()
 }
 
-// typeOfObject returns the type of an object, with the values of its type parameters.
-func typeOfObject(o object) Type {
+// ObjectType implements Object. The type has the values of its type parameters.
+func (o object) ObjectType() Type {
 	parameters := o.t.all(parameterKind)
 	if len(parameters) == 0 {
 		return o.t

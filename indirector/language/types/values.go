@@ -23,6 +23,13 @@ type (
 	uri       string
 )
 
+// An Object is an instance of an Object type: of one that a program defines, or of one of
+// this program.
+type Object interface {
+	data.RichValue
+	ObjectType() Type
+}
+
 // defaultWord is the value default.
 const defaultWord = "default"
 

@@ -1,0 +1,127 @@
+package loader
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/syntax"
+)
+
+// maxKept is how many bytes of sources a Cache keeps as programs. A program takes about
+// ten times as much.
+const maxKept = 16 << 20
+
+// A RubyFunction is a function of a module that is written in Ruby.
+type RubyFunction struct {
+	Name   string
+	Module string // "" if it is one of the environment itself
+	File   string
+	Text   string
+	Old    bool // of Puppet's older kind: below lib/puppet/parser/functions
+}
+
+// A Cache keeps files as programs, until they change. It is safe for concurrent use, and
+// serves all environments. Rule LANG-LOAD-14.
+type Cache struct {
+	library eval.Library
+	native  func(RubyFunction) *eval.Builtin
+
+	mu    sync.Mutex
+	files map[fileKey]*list.Element
+	used  list.List // of *kept, the last that was used first
+	size  int
+}
+
+// A fileKey is a file, and how it is read.
+type fileKey struct {
+	path, namespace                         string
+	strict                                  syntax.Strictness
+	maxErrors, maxWarnings, maxDeprecations int
+}
+
+// kept is a file that was read.
+type kept struct {
+	key     fileKey
+	info    fs.FileInfo
+	digest  [sha256.Size]byte
+	size    int
+	program *eval.Program
+}
+
+// NewCache returns an empty cache of programs that call the functions of a library. In
+// place of a function in Ruby they call what native returns, which may be nil: then the
+// function cannot be called. The same holds if native is nil.
+func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Cache {
+	return &Cache{library: library, native: native, files: map[fileKey]*list.Element{}}
+}
+
+// program returns the program of a file below a directory. An error is that of the file;
+// what is wrong with the program is part of it. In a namespace the file is one of a
+// module, which may only have definitions of names that begin so.
+func (c *Cache) program(dir, name, namespace string, o syntax.Options) (*eval.Program, error) {
+	key := fileKey{filepath.Join(dir, name), namespace, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+	info, err := stat(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	known := c.known(key)
+	if known != nil && sameFile(known.info, info) {
+		return known.program, nil
+	}
+	text, err := read(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	now := &kept{key: key, info: info, digest: sha256.Sum256([]byte(text)), size: len(text)}
+	if known != nil && known.digest == now.digest {
+		now.program = known.program
+	} else {
+		if namespace != "" {
+			o.Allowed = func(name string) bool { return strings.HasPrefix(strings.ToLower(name), namespace) }
+		}
+		now.program = eval.Read(&syntax.Source{File: key.path, Text: text}, o, c.library)
+	}
+	c.keep(now)
+	return now.program, nil
+}
+
+func sameFile(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// known returns what the cache has of a file, and nil if it has nothing.
+func (c *Cache) known(key fileKey) *kept {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.files[key]
+	if at == nil {
+		return nil
+	}
+	c.used.MoveToFront(at)
+	return at.Value.(*kept)
+}
+
+// keep replaces what the cache has of a file. What was used longest ago goes.
+func (c *Cache) keep(k *kept) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.files[k.key]; at != nil {
+		c.drop(at)
+	}
+	c.files[k.key] = c.used.PushFront(k)
+	for c.size += k.size; c.size > maxKept && c.used.Len() > 1; {
+		c.drop(c.used.Back())
+	}
+}
+
+func (c *Cache) drop(at *list.Element) {
+	k := c.used.Remove(at).(*kept)
+	delete(c.files, k.key)
+	c.size -= k.size
+}

@@ -1,0 +1,315 @@
+package loader
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/syntax"
+)
+
+// Definitions find what names mean in an environment, for the programs of one compile.
+// They keep nothing: an [eval.Thread] asks for each name once. They are safe for
+// concurrent use.
+type Definitions struct {
+	env     *Environment
+	cache   *Cache
+	options syntax.Options
+}
+
+// Definitions returns the definitions of the environment. The options are how its files
+// are read.
+func (e *Environment) Definitions(c *Cache, o syntax.Options) *Definitions {
+	return &Definitions{e, c, o}
+}
+
+// Load finds a definition by its name, which is in small letters if it is that of a type.
+// It is the Load of [eval.Options]; from is the file that asks. Names of classes and
+// defines are looked for in modules only: those of the initial manifest are known before
+// others are asked for. Errors are those of files, and of files that have not what their
+// names promise, in Puppet's words.
+func (d *Definitions) Load(kind eval.Kind, name, from string) (eval.Found, error) {
+	name = strings.TrimPrefix(name, "::")
+	s := &search{Definitions: d, kind: kind, name: name}
+	if !isName(name) {
+		return s.found, nil
+	}
+	var err error
+	switch kind {
+	case eval.FunctionKind:
+		_, err = s.function(from)
+	case eval.TypeKind:
+		err = s.dataType()
+	case eval.ClassKind, eval.DefineKind:
+		err = s.manifests()
+	}
+	return s.found, err
+}
+
+// A search is for one name.
+type search struct {
+	*Definitions
+	kind  eval.Kind
+	name  string
+	found eval.Found
+}
+
+// asPath returns a name as the path of a file, without its ending.
+func asPath(name string) string { return strings.ReplaceAll(name, "::", "/") }
+
+// within returns what a name is in a module, and the module, or nil. Rule LANG-LOAD-10.
+func (s *search) within() (rest string, m *Module) {
+	module, rest, _ := strings.Cut(s.name, "::")
+	return rest, s.env.module(module)
+}
+
+// function looks in the environment, whose files are named by whole names, and then in the
+// module of the name. A name without a module may be a function in Ruby of any of them.
+func (s *search) function(from string) (done bool, err error) {
+	module, rest, qualified := strings.Cut(s.name, "::")
+	if s.env.o.Dir != "" && (!qualified || module == "environment") {
+		if done, err := s.functionIn(s.env.o.Dir, "", s.name); done || err != nil {
+			return done, err
+		}
+	}
+	if qualified {
+		m := s.env.module(module)
+		if m == nil {
+			return false, nil
+		}
+		return s.functionIn(m.Dir, m.Name, rest)
+	}
+	for _, m := range s.env.seenFrom(from) {
+		if done, err := s.functionIn(m.Dir, m.Name, ""); done || err != nil {
+			return done, err
+		}
+	}
+	return false, nil
+}
+
+// seenFrom returns the modules in the order in which a file sees them: its own, those that
+// it depends on, then all others. Rule LANG-LOAD-11.
+func (e *Environment) seenFrom(file string) []Module {
+	name, _ := e.Module(file)
+	own := e.module(name)
+	if own == nil {
+		return e.modules
+	}
+	all := []Module{*own}
+	for _, name := range own.Dependencies {
+		if m := e.module(name); m != nil {
+			all = append(all, *m)
+		}
+	}
+	for _, m := range e.modules {
+		if !slices.ContainsFunc(all, func(x Module) bool { return x.Name == m.Name }) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// functionIn looks below one directory; rest is the name of a function in the language
+// there, or "".
+func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
+	if done, err := s.ruby(dir, module, "lib/puppet/functions/", false); done || err != nil {
+		return done, err
+	}
+	if rest != "" {
+		done, err := s.file(dir, "functions/"+asPath(rest)+".pp", module)
+		if done && err == nil {
+			err = s.mustBeAlone(filepath.Join(dir, "functions", asPath(rest)+".pp"))
+		}
+		if done || err != nil {
+			return done, err
+		}
+	}
+	return s.ruby(dir, module, "lib/puppet/parser/functions/", true)
+}
+
+// ruby looks for a function in Ruby, which is not run here. Rules LANG-STD-01 to
+// LANG-STD-03.
+func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
+	file := filepath.Join(dir, below, asPath(s.name)+".rb")
+	s.found.Tried = append(s.found.Tried, file)
+	text, err := read(dir, below+asPath(s.name)+".rb")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if s.cache.native != nil {
+		s.found.Builtin = s.cache.native(RubyFunction{s.name, module, file, text, old})
+	}
+	if s.found.Builtin == nil {
+		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here", s.name, owner(module), file)}
+	}
+	return true, nil
+}
+
+func owner(module string) string {
+	if module == "" {
+		return "the environment"
+	}
+	return "module '" + module + "'"
+}
+
+// A rubyError reports what only Ruby could do.
+type rubyError struct{ text string }
+
+func (e *rubyError) Error() string { return e.text }
+
+func (e *rubyError) Unwrap() error { return errors.ErrUnsupported }
+
+// file adds the program of a file, and reports whether there is one.
+func (s *search) file(dir, name, module string) (exists bool, err error) {
+	s.found.Tried = append(s.found.Tried, filepath.Join(dir, name))
+	namespace := ""
+	if module != "" {
+		namespace = namespaceOf(module, name)
+	}
+	p, err := s.cache.program(dir, name, namespace, s.options)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.found.Programs = append(s.found.Programs, p)
+	return true, nil
+}
+
+// namespaceOf returns how the names in a file of a module must begin. Rule LANG-CHK-11.
+func namespaceOf(module, file string) string {
+	_, file, _ = strings.Cut(strings.ToLower(strings.TrimSuffix(file, ".pp")), "/")
+	if file == "init" {
+		return module
+	}
+	return module + "::" + strings.ReplaceAll(file, "/", "::")
+}
+
+// dataType looks for a type: in the environment, then in the module of its name, which may
+// have a TypeSet of its own name. Sets of longer names are asked for by those.
+func (s *search) dataType() error {
+	rest, m := s.within()
+	if s.env.o.Dir != "" && (rest == "" || strings.HasPrefix(s.name, "environment::")) {
+		if done, err := s.typeIn(s.env.o.Dir, "", s.name); done || err != nil {
+			return err
+		}
+	}
+	if m == nil {
+		return nil
+	}
+	if rest != "" {
+		_, err := s.typeIn(m.Dir, m.Name, rest)
+		return err
+	}
+	const file = "types/init_typeset.pp"
+	exists, err := s.file(m.Dir, file, "")
+	if !exists || err != nil {
+		return err
+	}
+	path := filepath.Join(m.Dir, file)
+	if err := s.mustBeAlone(path); err != nil {
+		return err
+	}
+	if p := s.last(); !p.Failed() && !isTypeSet(p.Definitions()[0].Node) {
+		return puppets("The code loaded from %s does not define the TypeSet '%s'", path, strings.ToUpper(s.name[:1])+s.name[1:])
+	}
+	return nil
+}
+
+func isTypeSet(n syntax.Node) bool {
+	alias, ok := n.(*syntax.TypeAlias)
+	if !ok {
+		return false
+	}
+	access, ok := alias.Type.(*syntax.Access)
+	if !ok {
+		return false
+	}
+	name, ok := access.Left.(*syntax.TypeName)
+	return ok && name.Value == "TypeSet"
+}
+
+func (s *search) typeIn(dir, module, rest string) (done bool, err error) {
+	ruby := "lib/puppet/datatypes/" + asPath(s.name) + ".rb"
+	s.found.Tried = append(s.found.Tried, filepath.Join(dir, ruby))
+	if _, err := stat(dir, ruby); err == nil {
+		return false, &rubyError{fmt.Sprintf("Type '%s' of %s is written in Ruby (%s) and cannot be used here", s.name, owner(module), filepath.Join(dir, ruby))}
+	}
+	file := "types/" + asPath(rest) + ".pp"
+	done, err = s.file(dir, file, module)
+	if done && err == nil {
+		err = s.mustBeAlone(filepath.Join(dir, file))
+	}
+	return done, err
+}
+
+func (s *search) last() *eval.Program { return s.found.Programs[len(s.found.Programs)-1] }
+
+// mustBeAlone returns Puppet's error if the file that was read last has not exactly the
+// definition of the name. What is wrong with its syntax comes first. Rule LANG-LOAD-12.
+func (s *search) mustBeAlone(file string) error {
+	p := s.last()
+	if p.Failed() {
+		return nil
+	}
+	name := s.name
+	thing, none, expected := "function", "no function found", "function with the wrong name, expected %s, actual %s"
+	if s.kind == eval.TypeKind {
+		thing, none, expected = "type", "no type alias or type definition found", "type with the wrong name, expected '%s', actual '%s'"
+	}
+	all := p.Definitions()
+	switch {
+	case len(all) == 0:
+		return puppets("The code loaded from %s does not define the %s '%s' - it is empty.", file, thing, name)
+	case len(all) > 1:
+		return puppets("The code loaded from %s must contain only the %s '%s' - it has additional definitions.", file, thing, name)
+	case all[0].Kind != s.kind:
+		return puppets("The code loaded from %s does not define the %s '%s' - %s.", file, thing, name, none)
+	}
+	actual := all[0].Name
+	if s.kind == eval.TypeKind {
+		actual = strings.ToLower(actual)
+	}
+	if actual != name {
+		return puppets("The code loaded from %s produced "+expected, file, name, all[0].Name)
+	}
+	if !p.Only() {
+		if s.kind == eval.TypeKind {
+			name = "type '" + name + "'"
+		} else {
+			name = "function " + name
+		}
+		return puppets("The code loaded from %s contains additional logic - can only contain the %s", file, name)
+	}
+	return nil
+}
+
+// puppets is an error in Puppet's words, which are sentences.
+func puppets(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// manifests adds the files that may have a class or define, up to the one that has it, or
+// is not valid.
+func (s *search) manifests() error {
+	_, m := s.within()
+	if m == nil {
+		return nil
+	}
+	for _, file := range filesOf(s.name) {
+		exists, err := s.file(m.Dir, file, m.Name)
+		if err != nil {
+			return err
+		}
+		if exists && (s.last().Failed() || s.last().Defines(s.kind, s.name)) {
+			return nil
+		}
+	}
+	return nil
+}

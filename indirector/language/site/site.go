@@ -1,0 +1,138 @@
+// Package site puts together what programs need beyond themselves in one compile: the
+// definitions of an environment and its modules, and data lookup.
+//
+//	s := site.New(site.Options{Open: open, Programs: cache, Hiera: hieraOptions})
+//	v, err := s.Run(ctx, program)
+//	v, err = s.Data.Lookup(query)
+//
+// Programs look data up, and data comes from functions that are programs: both halves of a
+// [Site] know each other, and share the variables of the top scope.
+package site
+
+import (
+	"context"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
+)
+
+// Options are what a Site is made of.
+type Options struct {
+	// Open opens the environment, when it is needed first. If nil, there are no
+	// definitions beyond those of programs.
+	Open     func() (*loader.Environment, error)
+	Programs *loader.Cache // of the programs of files; see [NewPrograms]
+	// Hiera is how data is looked up. Its Language is set here, and its Scope if it is nil:
+	// then it is the top scope.
+	Hiera hiera.Options
+	// Eval is how programs are evaluated. Its Load is set here.
+	Eval eval.Options
+	// Variables are those of the top scope, without leading colons.
+	Variables hiera.Variables
+	// Context ends functions that lookups call from outside of programs. If nil, they
+	// cannot be ended.
+	Context context.Context
+}
+
+// NewPrograms returns a cache of programs that call the functions of this program.
+func NewPrograms() *loader.Cache { return loader.NewCache(fn.Library(), nil) }
+
+// FromSettings returns what Puppet's settings stand for, in the environment of the options
+// of hiera. The variables are those of their scope, if they are at hand as a whole.
+func FromSettings(get func(name string) string, o hiera.Options) Options {
+	variables, _ := o.Scope.(hiera.Variables)
+	return Options{
+		Open: func() (*loader.Environment, error) {
+			return loader.Open(loader.Options{
+				Dir: o.EnvironmentDir, Modulepath: get("modulepath"), Manifest: get("manifest"), Strict: get("strict"),
+			})
+		},
+		Hiera: o, Variables: variables,
+		Eval: eval.Options{Strict: strictness[get("strict")], StrictVariables: get("strict_variables") == "true"},
+	}
+}
+
+var strictness = map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}
+
+// A Site is what one compile evaluates and looks up. It is not safe for concurrent use.
+type Site struct {
+	Thread *eval.Thread
+	Data   *hiera.Compile
+
+	o           Options
+	definitions *loader.Definitions // nil before it is opened
+}
+
+// New returns a Site. No file is read yet.
+func New(o Options) *Site {
+	s := &Site{o: o}
+	if s.o.Context == nil {
+		s.o.Context = context.Background()
+	}
+	o.Eval.Load = s.load
+	s.Thread = eval.NewThread(o.Eval)
+	for name, v := range o.Variables {
+		s.Thread.Set(name, v)
+	}
+	o.Hiera.Language = language{s}
+	if o.Hiera.Scope == nil {
+		o.Hiera.Scope = topScope{s.Thread}
+	}
+	s.Data = hiera.New(o.Hiera)
+	return s
+}
+
+// topScope is the top scope as hiera asks it.
+type topScope struct{ thread *eval.Thread }
+
+// Variable implements hiera.Scope.
+func (t topScope) Variable(name string) (data.Value, bool) {
+	if len(name) > 2 && name[:2] == "::" {
+		name = name[2:]
+	}
+	return t.thread.Get(name)
+}
+
+// load is the Load of the thread.
+func (s *Site) load(kind eval.Kind, name, from string) (eval.Found, error) {
+	if s.o.Open == nil {
+		return eval.Found{}, nil
+	}
+	if s.definitions == nil {
+		env, err := s.o.Open()
+		if err != nil {
+			return eval.Found{}, err
+		}
+		s.definitions = env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	}
+	return s.definitions.Load(kind, name, from)
+}
+
+// language is what hiera needs of programs.
+type language struct{ s *Site }
+
+// Type implements hiera.Language.
+func (l language) Type(name string) (types.Type, error) { return l.s.Thread.TypeNamed(name) }
+
+// Function implements hiera.Language. Rule HIERA-DATA-05.
+func (l language) Function(name string) (hiera.Function, error) {
+	known, err := l.s.Thread.Knows(name)
+	if !known || err != nil {
+		return nil, failed(err)
+	}
+	return func(c *hiera.Context, args ...data.Value) (v data.Value, found bool, err error) {
+		for i, x := range args {
+			args[i] = types.OfData(x)
+		}
+		v, err = l.s.Thread.Call(l.s.o.Context, name, append(args, data.OfRich(contextOf(c)))...)
+		if err == errNotFound {
+			return v, false, nil
+		}
+		return v, err == nil, failed(err)
+	}, nil
+}
