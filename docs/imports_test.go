@@ -78,6 +78,7 @@ var rules = []rule{
 	{"indirector/language/onig", "indirector/rich", ""},
 	{"indirector/language/eval", "indirector/data indirector/language/onig indirector/language/syntax indirector/language/types indirector/rich", ""},
 	{"indirector/language/fn", "indirector/data indirector/language/eval indirector/language/syntax indirector/language/types indirector/rich", ""},
+	{"indirector/language/compile", "indirector/data indirector/model indirector/language/eval indirector/language/fn indirector/language/rtype indirector/language/syntax indirector/language/types", ""},
 	{"indirector/language/site", "indirector/data indirector/hiera indirector/language/eval indirector/language/fn indirector/language/loader indirector/language/syntax indirector/language/types", ""},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data", ""},

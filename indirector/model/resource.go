@@ -288,7 +288,7 @@ func (t *tagger) addText(tag string) error {
 	if t.has(tag) {
 		return nil
 	}
-	if !validTag(tag) {
+	if !ValidTag(tag) {
 		return errorf(badTag, tag)
 	}
 	t.add(tag)
@@ -300,7 +300,8 @@ func (t *tagger) addText(tag string) error {
 	return nil
 }
 
-func validTag(tag string) bool {
+// ValidTag reports whether Puppet takes a text as a tag.
+func ValidTag(tag string) bool {
 	for i, r := range tag {
 		switch {
 		case r < utf8.RuneSelf && tagBytes[r], r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError:
@@ -424,3 +425,11 @@ func (r *Resource) renamed(name, title string) data.Value {
 	}
 	return data.OfHash(h)
 }
+
+// UnsetExported marks a resource of which it was never determined whether it is exported,
+// as Puppet's function create_resources leaves it.
+func (r *Resource) UnsetExported() { r.odd = append(r.odd, data.P("exported", data.Value{})) }
+
+// KeepName marks a resource whose title is no string in Puppet: the parameter that names
+// it is written although it only repeats the title.
+func (r *Resource) KeepName() { r.noString = true }

@@ -81,6 +81,9 @@ func (s site) index(f *frame, n *syntax.Access, v data.Value, keys []data.Value)
 		return indexString(n, v.Str(), Flatten(keys))
 	}
 	if t, ok := types.AsType(v); ok {
+		if x, known, err := s.attribute(f, n, t, keys); known {
+			return x, err
+		}
 		return parametrized(n, t, keys)
 	}
 	if kindOf(v) == isBinary {

@@ -47,11 +47,15 @@ func (c *compiler) definitions(body syntax.Node) {
 		c.program.aliases = append(c.program.aliases, n)
 	case *syntax.Class:
 		found(ClassKind, n.Name)
+		d := c.container(n, ClassKind, n.Name, n.Params, n.Body)
+		d.Parent = plainName(n.Parent)
 		c.definitions(n.Body)
 	case *syntax.Define:
 		found(DefineKind, n.Name)
+		c.container(n, DefineKind, n.Name, n.Params, n.Body)
 	case *syntax.NodeDefinition:
 		found(NodeKind, "")
+		c.nodeDefinition(n)
 	}
 }
 
@@ -140,9 +144,17 @@ func (c *compiler) statement(node syntax.Node) code {
 	case *syntax.Render:
 		return c.render(n)
 	case *syntax.Class, *syntax.Define, *syntax.NodeDefinition:
-		return c.failing(node, Unsupported("classes, defines and nodes"))
+		return constant(data.Value{})
+	case *syntax.Resource:
+		return c.resource(n)
+	case *syntax.Defaults:
+		return c.defaults(n)
+	case *syntax.Override:
+		return c.override(n)
+	case *syntax.Collect:
+		return c.collect(n)
 	}
-	return c.failing(node, Unsupported("resources"))
+	return c.failing(node, Unsupported("such expressions"))
 }
 
 // Unsupported reports what is not evaluated yet.

@@ -58,6 +58,10 @@ type Options struct {
 
 	// Host is what functions find in [Invocation.Host]. This package does not look at it.
 	Host any
+	// Catalog takes what is declared. If nil, declarations fail.
+	Catalog Catalog
+	// StoreConfigs is Puppet's setting of that name.
+	StoreConfigs bool
 
 	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, and 512 MiB
 	// of values. Rule LANG-EV-10.
@@ -76,6 +80,8 @@ type Program struct {
 	defined   []Definition
 	template  *template      // nil if the source is none
 	report    *syntax.Report // nil if it is not known
+
+	containers []*Container
 }
 
 // A code is a compiled node. What it returns as an error is final: an [Error] with its
@@ -87,7 +93,7 @@ type code func(f *frame) (data.Value, error)
 type Thread struct {
 	opts      Options
 	ctx       context.Context
-	top       *scope
+	top       *Scope
 	defined   map[*Program]bool
 	functions map[string]*function
 	loaded    map[loadKey]*function // nil if there is none of the name
@@ -108,7 +114,7 @@ func NewThread(opts Options) *Thread {
 	opts.MaxSteps = orDefault(opts.MaxSteps, 10_000_000)
 	opts.MaxBytes = orDefault(opts.MaxBytes, 512<<20)
 	t := &Thread{
-		opts: opts, top: newScope("Class[main]"), defined: map[*Program]bool{}, functions: map[string]*function{}, loaded: map[loadKey]*function{}, aliases: map[string]*alias{},
+		opts: opts, top: &Scope{Owner: label("Class[main]")}, defined: map[*Program]bool{}, functions: map[string]*function{}, loaded: map[loadKey]*function{}, aliases: map[string]*alias{},
 		checked: map[syntax.Node]types.Type{}, logged: map[string]bool{},
 	}
 	t.Set("title", data.OfString("main"))
@@ -126,10 +132,10 @@ func orDefault[N int | int64](n, usual N) N {
 
 // Set binds a variable of the top scope, whose name has no leading colons. It may be one
 // that programs cannot assign. Rule LANG-SC-04.
-func (t *Thread) Set(name string, v data.Value) { t.top.set(name, v) }
+func (t *Thread) Set(name string, v data.Value) { t.top.Set(name, v) }
 
 // Get returns a variable of the top scope, and whether there is one.
-func (t *Thread) Get(name string) (data.Value, bool) { return t.top.get(name) }
+func (t *Thread) Get(name string) (data.Value, bool) { return t.top.Get(name) }
 
 // Run adds the definitions of a program and evaluates it. It returns the value of the
 // last statement. An error is an [*Error], that of the context included. Panics of this

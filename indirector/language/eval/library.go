@@ -159,7 +159,7 @@ func (c *Invocation) Place() (file string, line int) {
 // Log logs a message at one of Puppet's levels, by the scope that calls. Rule LANG-FN-03.
 func (c *Invocation) Log(level, message string) {
 	file, line := c.Place()
-	c.frame.thread.log(LogEntry{Level: level, Message: message, Source: "Scope(" + c.frame.scope.label + ")", File: file, Line: line})
+	c.frame.thread.log(LogEntry{Level: level, Message: message, Source: "Scope(" + c.frame.scope.Owner.String() + ")", File: file, Line: line})
 }
 
 // WarnOnce logs a warning whose place is part of the text, once for each text. Without a

@@ -45,7 +45,7 @@ func (c *compiler) binary(n *syntax.Binary) code {
 	case "+", "-", "*", "/", "%", "<<", ">>":
 		return c.arithmetic(n)
 	}
-	return c.failing(n, Unsupported("relationships"))
+	return c.relationship(n)
 }
 
 // logic compiles and, or, whose right side is evaluated only if it decides. Rule

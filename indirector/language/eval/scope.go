@@ -1,26 +1,145 @@
 package eval
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/syntax"
 )
 
-// A scope has variables with names: the top scope; and, when the catalog is compiled,
+// A Scope has variables with names: the top scope; and, when a catalog is compiled,
 // those of classes, defines and nodes. Rules LANG-SC-01, LANG-SC-05.
-type scope struct {
-	label string // as the source of what is logged
-	vars  map[string]data.Value
+type Scope struct {
+	// Owner is what the scope belongs to, as the source of what is logged has it.
+	Owner fmt.Stringer
+	// Inherits is the scope of the class that a class inherits; or nil.
+	Inherits *Scope
+	// Outer is the scope of the node, or the top scope; nil of that.
+	Outer *Scope
+
+	vars     []variable
+	index    map[string]int32 // of vars; nil while there are few
+	expected []string         // parameters, see Expect
+	sealed   bool             // whether a default expression is being evaluated
 }
 
-func newScope(label string) *scope { return &scope{label, map[string]data.Value{}} }
+// A variable of a scope.
+type variable struct {
+	name  string
+	value data.Value
+	ready bool // false of a parameter that has no value yet
+}
 
-func (s *scope) set(name string, v data.Value) { s.vars[name] = v }
+// A label is the owner of a scope that is known by name only.
+type label string
 
-func (s *scope) get(name string) (data.Value, bool) {
-	v, ok := s.vars[name]
-	return v, ok
+func (l label) String() string { return string(l) }
+
+// fewVars is how many variables a scope has that it looks through one by one.
+const fewVars = 12
+
+func (s *Scope) find(name string) *variable {
+	if s.index != nil {
+		if i, ok := s.index[name]; ok {
+			return &s.vars[i]
+		}
+		return nil
+	}
+	for i := range s.vars {
+		if s.vars[i].name == name {
+			return &s.vars[i]
+		}
+	}
+	return nil
+}
+
+// Set binds a variable, which may be one that programs cannot assign.
+func (s *Scope) Set(name string, v data.Value) { s.put(variable{name, v, true}) }
+
+func (s *Scope) put(v variable) {
+	if old := s.find(v.name); old != nil {
+		*old = v
+		return
+	}
+	s.vars = append(s.vars, v)
+	switch {
+	case s.index != nil:
+		s.index[v.name] = int32(len(s.vars) - 1)
+	case len(s.vars) > fewVars:
+		s.index = make(map[string]int32, 2*len(s.vars))
+		for i := range s.vars {
+			s.index[s.vars[i].name] = int32(i)
+		}
+	}
+}
+
+// Expect names the parameters of a class or define, in their order. A default expression
+// that reads one fails until it is set.
+func (s *Scope) Expect(names []string) {
+	s.expected = names
+	for _, name := range names {
+		s.put(variable{name: name})
+	}
+}
+
+// Get returns a variable of this scope alone.
+func (s *Scope) Get(name string) (data.Value, bool) {
+	if v := s.find(name); v != nil && v.ready {
+		return v.value, true
+	}
+	return data.Value{}, false
+}
+
+// reach returns a variable of this scope or of those around it. An error is that of a
+// parameter without a value.
+func (s *Scope) reach(name string) (data.Value, bool, error) {
+	for at := s; at != nil; at = at.next() {
+		if v := at.find(name); v != nil {
+			if !v.ready {
+				return data.Value{}, false, &unreadyError{name}
+			}
+			return v.value, true, nil
+		}
+	}
+	return data.Value{}, false, nil
+}
+
+func (s *Scope) next() *Scope {
+	if s.Inherits != nil {
+		return s.Inherits
+	}
+	return s.Outer
+}
+
+// global returns the scope of the node, or the top scope.
+func (s *Scope) global() *Scope {
+	for s.Outer != nil && !s.IsNode() {
+		s = s.Outer
+	}
+	return s
+}
+
+// IsNode reports whether the scope is that of a node.
+func (s *Scope) IsNode() bool {
+	n, ok := s.Owner.(interface{ IsNode() bool })
+	return ok && n.IsNode()
+}
+
+// An unreadyError is a default expression that reads a parameter which has no value yet.
+// It ends the evaluation of the expression as a whole.
+type unreadyError struct{ name string }
+
+func (u *unreadyError) Error() string { return "parameter $" + u.name + " has no value" }
+
+// about returns Puppet's words for the expression of a parameter of a scope.
+func (u *unreadyError) about(s *Scope, from string) string {
+	owner := s.Owner.String()
+	if slices.Index(s.expected, u.name) < slices.Index(s.expected, from) {
+		return owner + ": expects a value for parameter $" + u.name
+	}
+	return owner + ": default expression for $" + from + " tries to illegally access not yet evaluated $" + u.name
 }
 
 // A slot is a variable of a lambda or function.
@@ -35,7 +154,7 @@ type frame struct {
 	locals *locals // nil at the top of a program
 	slots  []slot
 	outer  *frame       // around a lambda; nil for others
-	scope  *scope       // what lies behind all slots
+	scope  *Scope       // what lies behind all slots
 	match  []data.Value // groups of the last regular expression that matched
 	called syntax.Node  // the call that is being made
 	extra  data.Value   // arguments of a template that has no parameters, by their names
@@ -71,7 +190,7 @@ func (l *locals) slotOf(name string) int {
 
 // enter returns a frame, which leave takes back: nothing in the language keeps a lambda
 // longer than the call it was given to.
-func (t *Thread) enter(l *locals, s *scope, outer *frame) *frame {
+func (t *Thread) enter(l *locals, s *Scope, outer *frame) *frame {
 	var f *frame
 	if n := len(t.free); n > 0 {
 		f = t.free[n-1]
@@ -102,8 +221,8 @@ func (t *Thread) leave(f *frame) {
 // lookup finds a variable by its name, without leading colons or of another scope, as
 // functions do that are given names. Rule LANG-SC-01.
 func (f *frame) lookup(name string) (data.Value, bool) {
-	if rest, absolute := strings.CutPrefix(name, "::"); absolute {
-		return f.thread.top.get(rest)
+	if strings.Contains(name, "::") {
+		return f.thread.qualified(name)
 	}
 	if isNumeric(name) {
 		return f.matched(name)
@@ -119,7 +238,26 @@ func (f *frame) lookup(name string) (data.Value, bool) {
 			return v, true
 		}
 	}
-	return f.scope.get(name)
+	v, ok, _ := f.scope.reach(name)
+	return v, ok
+}
+
+// qualified returns a variable of the top scope or of a class. Rule LANG-SC-02.
+func (t *Thread) qualified(name string) (data.Value, bool) {
+	name = strings.TrimPrefix(name, "::")
+	if v, ok := t.top.Get(name); ok {
+		return v, true
+	}
+	i := strings.LastIndex(name, "::")
+	if i < 0 || t.opts.Catalog == nil {
+		return data.Value{}, false
+	}
+	for s := t.opts.Catalog.ClassScope(strings.ToLower(name[:i])); s != nil; s = s.Inherits {
+		if v, ok := s.Get(name[i+2:]); ok {
+			return v, true
+		}
+	}
+	return data.Value{}, false
 }
 
 // isOpen reports whether a lambda is part of a template.

@@ -115,6 +115,12 @@ func (c *compiler) typeName(n *syntax.TypeName) code {
 	s, key := c.site(n), typeKey(n.Value)
 	return func(f *frame) (data.Value, error) {
 		t, err := f.thread.named(key)
+		if catalog := f.thread.opts.Catalog; err == nil && t == nil && catalog != nil {
+			var ok bool
+			if ok, err = catalog.HasType(key); ok {
+				return types.OfReference(types.Reference{Type: n.Value}), nil
+			}
+		}
 		if err == nil && t == nil {
 			err = Issuef("Resource type not found: %s", n.Value)
 		}

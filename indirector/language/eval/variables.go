@@ -67,13 +67,16 @@ func (c *compiler) variable(n syntax.Node, name string) code {
 
 // named returns a variable of a scope with names.
 func (s site) named(f *frame, name string) (data.Value, error) {
-	at := f.scope
-	short, absolute := strings.CutPrefix(name, "::")
-	if absolute {
-		at = f.thread.top
+	var v data.Value
+	var ok bool
+	var err error
+	if strings.Contains(name, "::") {
+		v, ok = f.thread.qualified(name)
+	} else {
+		v, ok, err = f.scope.reach(name)
 	}
-	if v, ok := at.get(short); ok {
-		return v, nil
+	if ok || err != nil {
+		return v, err
 	}
 	if name == "module_name" || name == "caller_module_name" {
 		return data.Value{}, nil
@@ -145,7 +148,7 @@ func (c *compiler) binding(n syntax.Node, name string) func(f *frame, v data.Val
 		if slot >= 0 {
 			bound = f.slots[slot].bound
 		} else {
-			_, bound = f.scope.get(name)
+			bound = f.scope.find(name) != nil
 		}
 		switch {
 		case name == "server_facts", bound && reserved[name]:
@@ -155,10 +158,15 @@ func (c *compiler) binding(n syntax.Node, name string) func(f *frame, v data.Val
 		case bound:
 			return s.fail(f, Issuef("Cannot reassign variable '$%s'", name))
 		}
-		if slot >= 0 {
+		switch {
+		case slot >= 0:
 			f.slots[slot] = slotWith(v)
-		} else {
-			f.scope.set(name, v)
+		case reserved[name]:
+			return s.fail(f, Errorf("Attempt to assign to a reserved variable name: '%s'", name))
+		case f.scope.sealed:
+			return s.fail(f, Errorf("Attempt to assign variable %s when evaluating parameters", name))
+		default:
+			f.scope.Set(name, v)
 		}
 		return nil
 	}

@@ -1,0 +1,188 @@
+package compile
+
+import (
+	"slices"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
+)
+
+// A collector makes virtual resources real, in each round. It is a value of the language,
+// too. Rules LANG-RES-12, LANG-RES-13.
+type collector struct {
+	c         *compilation
+	scope     *scope
+	typ       *resourceType
+	query     *eval.Query
+	exported  bool
+	params    []param // to override
+	file      string
+	line      int
+	collected []*resource
+	has       map[*resource]bool
+	fixed     []types.Reference // of realize: those that are not found yet
+	isFixed   bool
+	empty     []operand // what stands for it in a relationship if it collects nothing
+}
+
+// String returns what Puppet calls a collector.
+func (c *collector) String() string {
+	if c.exported {
+		return "Exported-Collector[" + c.typ.name + "]"
+	}
+	return "Catalog-Collector[" + c.typ.name + "]"
+}
+
+// EqualRich reports whether o is c.
+func (c *collector) EqualRich(o data.RichValue) bool { return c == o }
+
+// Collect implements eval.Catalog.
+func (c *compilation) Collect(st eval.Statement, q *eval.Collection) (data.Value, error) {
+	t, err := c.typeNamed(q.Type)
+	if err != nil {
+		return data.Value{}, err
+	}
+	if t == nil {
+		return data.Value{}, eval.Errorf("Resource type %s doesn't exist", q.Type)
+	}
+	s := scopeOf(st.Scope)
+	col := &collector{
+		c: c, scope: s, typ: t, query: q.Query, exported: q.Exported, file: st.File, line: st.Line,
+		has: map[*resource]bool{}, params: c.params(s, q.Attrs, FromCollector),
+	}
+	c.collectors = append(c.collectors, col)
+	return data.OfRich(col), nil
+}
+
+// evaluateCollectors evaluates all once, and reports whether one of them found something.
+func (c *compilation) evaluateCollectors() (bool, error) {
+	found := false
+	for _, col := range slices.Clone(c.collectors) {
+		some, err := col.evaluate()
+		if err != nil {
+			return false, err
+		}
+		found = found || some
+	}
+	return found, nil
+}
+
+func (c *collector) evaluate() (bool, error) {
+	if c.exported && !c.c.o.Eval.StoreConfigs {
+		return false, nil
+	}
+	if c.isFixed {
+		return c.realize()
+	}
+	var fresh []*resource
+	for i, r := range c.typ.members {
+		if i&0xff == 0 {
+			if err := c.c.ctx.Err(); err != nil {
+				return false, err
+			}
+		}
+		if c.exported && !r.exported || c.query != nil && !c.c.fits(c.query, r) {
+			continue
+		}
+		r.virtual = false
+		if !c.has[r] {
+			fresh = append(fresh, r)
+		}
+	}
+	for _, r := range fresh {
+		if err := c.override(r); err != nil {
+			return false, err
+		}
+		c.has[r] = true
+	}
+	c.collected = append(c.collected, fresh...)
+	return len(fresh) > 0, nil
+}
+
+// override gives a resource the attributes of the collector.
+func (c *collector) override(r *resource) error {
+	if len(c.params) == 0 {
+		return nil
+	}
+	c.scope.source.overrides = true
+	o := &resource{
+		typ: c.typ, title: r.title, file: c.file, line: c.line, scope: c.scope, source: c.scope.source,
+		params: append([]param(nil), c.params...),
+	}
+	if c.c.hasDefaults {
+		if err := c.c.addDefaults(o, c.scope); err != nil {
+			return err
+		}
+	}
+	return c.c.override(o)
+}
+
+// realize looks for a fixed set of resources.
+func (c *collector) realize() (bool, error) {
+	found := false
+	var left []types.Reference
+	for _, ref := range c.fixed {
+		t, title, err := c.c.reference(ref.Type, ref.Title)
+		if err != nil {
+			return false, err
+		}
+		r := c.c.lookup(t, title)
+		if r == nil {
+			left = append(left, ref)
+			continue
+		}
+		r.virtual = false
+		if !c.has[r] {
+			c.has[r] = true
+			c.collected = append(c.collected, r)
+			found = true
+		}
+	}
+	if c.fixed = left; len(left) == 0 {
+		i := slices.Index(c.c.collectors, c)
+		c.c.collectors = slices.Delete(slices.Clone(c.c.collectors), i, i+1)
+	}
+	return found, nil
+}
+
+// fits reports whether a query is true of a resource.
+func (c *compilation) fits(q *eval.Query, r *resource) bool {
+	switch q.Op {
+	case "and":
+		return c.fits(q.Left, r) && c.fits(q.Right, r)
+	case "or":
+		return c.fits(q.Left, r) || c.fits(q.Right, r)
+	}
+	name := eval.Text(q.Name)
+	if name == "tag" && q.Op == "==" {
+		tags := []data.Value{q.Value}
+		if q.Value.Kind() == data.List {
+			tags = q.Value.List()
+		}
+		return slices.ContainsFunc(tags, func(v data.Value) bool { return c.isTagged(r, eval.Text(v)) })
+	}
+	v := r.get(name)
+	if q.Op == "!=" {
+		return !eval.Equal(v, q.Value)
+	}
+	if v.Kind() == data.List {
+		return slices.ContainsFunc(v.List(), func(x data.Value) bool { return eval.Equal(x, q.Value) })
+	}
+	return eval.Equal(v, q.Value)
+}
+
+// isTagged reports whether a resource or one of its containers has a tag.
+func (c *compilation) isTagged(r *resource, tag string) bool {
+	id := c.tagInfo(tag).id
+	for {
+		if r.tags.has(id) {
+			return true
+		}
+		around := r.scope.resource
+		if around == nil || around == r {
+			return false
+		}
+		r = around
+	}
+}

@@ -1,0 +1,241 @@
+package compile
+
+import (
+	"slices"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
+	"indirtui/indirector/model"
+)
+
+// result returns the catalog as others know it. Rules LANG-COMP-08, LANG-COMP-09.
+func (c *compilation) result() (*Result, error) {
+	out := &model.Catalog{
+		Name: c.o.Node.Name, Version: c.o.Version, CodeID: c.o.CodeID, CatalogUUID: c.o.UUID, Format: 2,
+		Environment: c.o.Node.Environment, Classes: c.classList,
+	}
+	var tags tagSet
+	for _, name := range c.classList {
+		if err := c.tag(&tags, name); err != nil {
+			return nil, err
+		}
+	}
+	tags.merge(&c.tags)
+	out.Tags = c.tagTexts(&tags)
+	out.Resources = make([]model.Resource, 0, len(c.all))
+	for _, r := range c.all {
+		if r.virtual && !r.exported {
+			continue
+		}
+		m, err := c.resource(r)
+		if err != nil {
+			return nil, err
+		}
+		out.Resources = append(out.Resources, m)
+	}
+	refs := make([]string, len(c.all))
+	ref := func(r *resource) string {
+		if refs[r.index] == "" {
+			refs[r.index] = r.ref()
+		}
+		return refs[r.index]
+	}
+	for _, r := range c.all {
+		if r.virtual && !r.exported {
+			continue
+		}
+		for _, from := range r.in {
+			if !from.virtual || from.exported {
+				out.Edges = append(out.Edges, model.Edge{Source: ref(from), Target: ref(r)})
+			}
+		}
+	}
+	return &Result{out, c}, nil
+}
+
+// ForAgent returns the catalog without the resources that are exported and not collected
+// here. Rule TERM-COMP-10.
+func (r *Result) ForAgent() *model.Catalog {
+	out := *r.Catalog
+	gone := map[string]bool{}
+	out.Resources = slices.DeleteFunc(slices.Clone(out.Resources), func(x model.Resource) bool {
+		if x.Virtual {
+			gone[x.Ref()] = true
+		}
+		return x.Virtual
+	})
+	if len(gone) > 0 {
+		out.Edges = slices.DeleteFunc(slices.Clone(out.Edges), func(e model.Edge) bool { return gone[e.Source] || gone[e.Target] })
+	}
+	return &out
+}
+
+func (c *compilation) resource(r *resource) (model.Resource, error) {
+	m := model.Resource{
+		Type: r.typ.name, Title: r.title, Tags: c.tagTexts(&r.tags), File: r.file, Line: int64(r.line),
+		Exported: r.exported, Virtual: r.virtual, Kind: r.kind, Sensitive: r.sensitive,
+	}
+	if m.Kind == "" {
+		m.Kind = "unknown"
+		if r.typ.builtin != nil {
+			m.Kind = r.typ.kind()
+		}
+	}
+	if r.unset {
+		m.UnsetExported()
+	}
+	if r.symbol {
+		m.KeepName()
+	}
+	params, err := c.parameters(r)
+	m.Parameters = params
+	return m, err
+}
+
+// parameters returns those of a resource, the ones that its title names first.
+func (c *compilation) parameters(r *resource) (data.Value, error) {
+	namevar := r.typ.namevar
+	if namevar == "" {
+		namevar = "name"
+	}
+	titled := []data.Pair{data.P("name", data.OfString(r.title))}
+	if r.typ.builtin != nil {
+		var err error
+		if titled, err = r.typ.byTitle(r.title); err != nil {
+			return data.Value{}, err
+		}
+	}
+	h := make([]data.Pair, 0, len(r.params)+len(titled))
+	put := func(name string, v data.Value) {
+		if name == "name" {
+			name = namevar
+		}
+		for i := range h {
+			if h[i].Key.Str() == name {
+				h[i].Value = v
+				return
+			}
+		}
+		h = append(h, data.P(name, v))
+	}
+	for _, p := range titled {
+		put(p.Key.Str(), p.Value)
+	}
+	for i := range r.params {
+		p := &r.params[i]
+		if p.value.IsNil() {
+			continue
+		}
+		v := p.value
+		if isRelationship(p.name) && v.Kind() == data.List {
+			v = data.OfList(present(eval.Flatten(v.List())))
+		}
+		put(strings.ToLower(p.name), v)
+	}
+	kept := h[:0]
+	for _, p := range h {
+		if p.Key.Str() == namevar && !r.symbol && p.Value.Kind() == data.String && p.Value.Str() == r.title {
+			continue
+		}
+		kept = append(kept, data.Pair{Key: p.Key, Value: c.toWire(r, p.Key.Str(), p.Value)})
+	}
+	if len(kept) == 0 {
+		return data.Value{}, nil
+	}
+	return data.OfHash(kept), nil
+}
+
+func present(l []data.Value) []data.Value {
+	out := make([]data.Value, 0, len(l))
+	for _, v := range l {
+		if !v.IsNil() {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// toWire returns a value as a catalog has it. Rule LANG-RES-06.
+func (c *compilation) toWire(r *resource, name string, v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = c.toWire(r, name, x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		return c.hashToWire(r, name, v)
+	case data.Symbol, data.Rich:
+		return c.richToWire(r, name, v)
+	}
+	return v
+}
+
+func (c *compilation) hashToWire(r *resource, name string, v data.Value) data.Value {
+	plain := true
+	for _, p := range v.Hash() {
+		plain = plain && p.Key.Kind() == data.String
+	}
+	if plain || !c.o.RichData {
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			k := p.Key
+			if k.Kind() != data.String {
+				k = data.OfString(eval.Text(k))
+			}
+			h[i] = data.Pair{Key: k, Value: c.toWire(r, name, p.Value)}
+		}
+		return data.OfHash(h)
+	}
+	l := make([]data.Value, 0, 2*v.Len())
+	for _, p := range v.Hash() {
+		l = append(l, c.toWire(r, name, p.Key), c.toWire(r, name, p.Value))
+	}
+	return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Hash")), data.P("__pvalue", data.OfList(l))})
+}
+
+func (c *compilation) richToWire(r *resource, name string, v data.Value) data.Value {
+	if t, ok := types.AsType(v); ok {
+		if ref, ok := types.AsReference(t); ok {
+			of, title, err := c.reference(ref.Type, ref.Title)
+			if err == nil {
+				return data.OfString(c.refText(of, title))
+			}
+		}
+	}
+	if !c.o.RichData {
+		return c.asText(r, name, v)
+	}
+	if inner, secret := eval.Unwrap(v); secret {
+		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", c.toWire(r, name, inner))})
+	}
+	if t, ok := types.AsType(v); ok {
+		if out, ok := types.ToPcore(t); ok {
+			return out
+		}
+	}
+	out, _ := types.ToData(v)
+	return out
+}
+
+// asText returns the text of a value that catalogs cannot have without rich data.
+func (c *compilation) asText(r *resource, name string, v data.Value) data.Value {
+	what, text := "a "+eval.RubyClass(v)+" value", eval.Text(v)
+	switch t, isType := types.AsType(v); {
+	case v.Kind() == data.Symbol:
+		what = "the special value default"
+	case isType:
+		what = withArticle(strings.SplitN(t.String(), "[", 2)[0]) + "-Type value"
+	}
+	if c.o.Eval.Strict != syntax.StrictOff {
+		c.log(eval.LogEntry{
+			Level: "warning", File: r.file, Line: r.line,
+			Message: r.ref() + "['" + name + "'] contains " + what + ". It will be converted to the String '" + text + "'",
+		})
+	}
+	return data.OfString(text)
+}

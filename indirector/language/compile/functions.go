@@ -1,0 +1,304 @@
+package compile
+
+import (
+	"maps"
+	"strings"
+	"sync"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
+)
+
+// Library returns the functions of package fn, and those that work on catalogs. It is the
+// same for all callers, who must not change it.
+var Library = sync.OnceValue(func() eval.Library {
+	all := maps.Clone(fn.Library())
+	for name, way := range map[string]eval.Way{
+		"include": {Params: "Any names+", Do: include},
+		"contain": {Params: "Any names+", Do: contain},
+		"require": {Params: "Any names+", Do: require},
+		"defined": {Params: "Variant[String, Type[CatalogEntry], Type[Type[CatalogEntry]]] vals+", Do: defined},
+	} {
+		all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{way}}
+	}
+	for name, do := range map[string]func(c *eval.Invocation) (data.Value, error){
+		"realize": realize, "tag": tag, "tagged": tagged, "create_resources": createResources,
+	} {
+		all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{{Params: "Any args*", Do: do}}, Old: true}
+	}
+	return all
+})
+
+// scopeFor returns the scope of a call. It fails where there is no catalog.
+func scopeFor(c *eval.Invocation) (*scope, error) {
+	s, ok := c.Scope().Owner.(*scope)
+	if !ok {
+		return nil, eval.Unsupported("functions that work on a catalog")
+	}
+	return s, nil
+}
+
+// classNames returns the names that arguments mean, as Puppet writes them in messages.
+func classNames(args []data.Value) ([]string, error) {
+	var out []string
+	for _, v := range eval.Flatten(args) {
+		name := ""
+		t, isType := types.AsType(v)
+		switch {
+		case v.IsNil():
+			return nil, eval.Errorf("Cannot use undef as a class name")
+		case v.Kind() == data.String && v.Str() == "":
+			return nil, eval.Errorf("Cannot use empty string as a class name")
+		case v.Kind() == data.String:
+			name = v.Str()
+		case isType:
+			ref, ok := types.AsReference(t)
+			switch {
+			case !ok:
+				return nil, eval.Errorf("undefined method `downcase' for nil:NilClass")
+			case ref.Type == "Class" && !ref.Titled:
+				return nil, eval.Errorf("Cannot use an unspecific Class[] Type")
+			case ref.Type == "":
+				return nil, eval.Errorf("Cannot use an unspecific Resource[] where a Resource['class', name] is expected")
+			case ref.Type != "Class":
+				return nil, eval.Errorf("Cannot use a Resource[%s] where a Resource['class', name] is expected", ref.Type)
+			}
+			name = ref.Title
+		default:
+			return nil, eval.Errorf("undefined method `downcase' for %s:%s", v.Inspect(), eval.RubyClass(v))
+		}
+		if !strings.HasPrefix(name, ":") && (len(name) < 2 || name[1] != ':') {
+			name = "::" + name
+		}
+		out = append(out, strings.ToLower(name))
+	}
+	return out, nil
+}
+
+// declared declares classes for one of the functions, and returns what it returns.
+func declared(c *eval.Invocation) (s *scope, all []*resource, result data.Value, err error) {
+	if s, err = scopeFor(c); err != nil {
+		return s, nil, result, err
+	}
+	names, err := classNames(c.Args)
+	if err != nil {
+		return s, nil, result, err
+	}
+	refs := make([]data.Value, len(names))
+	for i, name := range names {
+		refs[i] = types.OfReference(types.Reference{Type: "Class", Title: strings.TrimPrefix(name, "::"), Titled: true})
+	}
+	all, err = s.c.evaluateClasses(s, names)
+	return s, all, data.OfList(refs), err
+}
+
+func include(c *eval.Invocation) (data.Value, error) {
+	_, _, result, err := declared(c)
+	return result, err
+}
+
+func contain(c *eval.Invocation) (data.Value, error) {
+	s, all, result, err := declared(c)
+	if err != nil {
+		return result, err
+	}
+	for _, r := range all {
+		if !hasEdge(s.resource, r) {
+			s.c.addEdge(s.resource, r)
+		}
+	}
+	return result, nil
+}
+
+func hasEdge(from, to *resource) bool {
+	for _, r := range to.in {
+		if r == from {
+			return true
+		}
+	}
+	return false
+}
+
+func require(c *eval.Invocation) (data.Value, error) {
+	s, _, result, err := declared(c)
+	if err != nil {
+		return result, err
+	}
+	file, line := c.Place()
+	at := s.c.origin(origin{Kind: FromFunction, File: file, Line: line})
+	l := listOf(s.resource.get("require"))
+	l = append(l, result.List()...)
+	return result, s.c.set(s.resource, param{name: "require", value: data.OfList(l), source: s.resource.source, origin: at})
+}
+
+func realize(c *eval.Invocation) (data.Value, error) {
+	s, err := scopeFor(c)
+	if err != nil {
+		return data.Value{}, err
+	}
+	col := &collector{c: s.c, scope: s, isFixed: true, has: map[*resource]bool{}}
+	for _, v := range eval.Flatten(c.Args) {
+		t, title, _, err := s.c.refOf(v)
+		if err != nil {
+			return data.Value{}, err
+		}
+		col.fixed = append(col.fixed, types.Reference{Type: t.name, Title: title, Titled: true})
+	}
+	s.c.collectors = append(s.c.collectors, col)
+	return data.Value{}, nil
+}
+
+func tag(c *eval.Invocation) (data.Value, error) {
+	s, err := scopeFor(c)
+	if err != nil {
+		return data.Value{}, err
+	}
+	return data.Value{}, s.c.tagValue(&s.resource.tags, data.OfList(c.Args))
+}
+
+func tagged(c *eval.Invocation) (data.Value, error) {
+	s, err := scopeFor(c)
+	if err != nil {
+		return data.Value{}, err
+	}
+	for _, v := range c.Args {
+		name := eval.Text(v)
+		if !s.c.tags.has(s.c.tagInfo(name).id) && !s.c.isTagged(s.resource, name) {
+			return data.OfBool(false), nil
+		}
+	}
+	return data.OfBool(true), nil
+}
+
+func createResources(c *eval.Invocation) (data.Value, error) {
+	s, err := scopeFor(c)
+	if err != nil {
+		return data.Value{}, err
+	}
+	switch n := len(c.Args); {
+	case n < 2:
+		return data.Value{}, eval.Errorf("create_resources(): Wrong number of arguments given (%d for minimum 2)", n)
+	case n > 3:
+		return data.Value{}, eval.Errorf("create_resources(): wrong number of arguments (%d; must be 2 or 3)", n)
+	case c.Args[1].Kind() != data.Hash:
+		return data.Value{}, eval.Errorf("create_resources(): second argument must be a hash")
+	case n == 3 && c.Args[2].Kind() != data.Hash:
+		return data.Value{}, eval.Errorf("create_resources(): third argument, if provided, must be a hash")
+	}
+	typ, form := eval.Text(c.Args[0]), syntax.Regular
+	if rest, ok := strings.CutPrefix(typ, "@"); ok {
+		typ, form = rest, syntax.Virtual
+		if rest, ok := strings.CutPrefix(typ, "@"); ok {
+			typ, form = rest, syntax.Exported
+		}
+	}
+	typ = strings.ToLower(typ)
+	if typ == "class" && form != syntax.Regular {
+		return data.Value{}, eval.Issuef("Classes are not virtualizable")
+	}
+	st := c.Statement()
+	at := s.c.origin(origin{Kind: FromFunction, File: st.File, Line: st.Line})
+	var out []data.Value
+	for _, p := range c.Args[1].Hash() {
+		var params []param
+		add := func(h data.Value) {
+			for _, a := range h.Hash() {
+				name := eval.Text(a.Key)
+				for i := range params {
+					if params[i].name == name {
+						params[i].value = a.Value
+						name = ""
+						break
+					}
+				}
+				if name != "" {
+					params = append(params, param{name: name, value: a.Value, source: s.source, origin: at})
+				}
+			}
+		}
+		if len(c.Args) == 3 {
+			add(c.Args[2])
+		}
+		add(p.Value)
+		refs, err := s.c.declare(s, st, declaration{form, typ, []string{eval.Text(p.Key)}, params, form != syntax.Exported})
+		if err != nil {
+			return data.Value{}, err
+		}
+		out = append(out, refs...)
+	}
+	return data.OfList(out), nil
+}
+
+func defined(c *eval.Invocation) (data.Value, error) {
+	s, err := scopeFor(c)
+	if err != nil {
+		return data.Value{}, err
+	}
+	for _, v := range c.Args {
+		ok, err := s.c.isDefined(c, v)
+		if err != nil || ok {
+			return data.OfBool(ok), err
+		}
+	}
+	return data.OfBool(false), nil
+}
+
+func (c *compilation) isDefined(call *eval.Invocation, v data.Value) (bool, error) {
+	if text, ok := v.AsStr(); ok {
+		return c.isNamed(call, text)
+	}
+	t, _ := types.AsType(v)
+	ref, ok := types.AsReference(t)
+	if !ok {
+		inner, ok := types.TypeOf(t)
+		if !ok {
+			return false, nil
+		}
+		if ref, ok = types.AsReference(inner); !ok {
+			return false, nil
+		}
+		if ref.Type == "Class" {
+			if !ref.Titled {
+				return false, eval.Errorf("The given class type is a reference to all classes")
+			}
+			def, err := c.findClass(ref.Title)
+			return def != nil, err
+		}
+	}
+	switch {
+	case ref.Type == "Class" && !ref.Titled:
+		return false, eval.Errorf("The given class type is a reference to all classes")
+	case ref.Type == "":
+		return false, eval.Errorf("The given resource type is a reference to all kind of types")
+	case ref.Type == "Class":
+		return c.lookup(c.classType, ref.Title) != nil, nil
+	}
+	typ, err := c.typeNamed(strings.ToLower(ref.Type))
+	if err != nil || typ == nil || !ref.Titled {
+		return typ != nil, err
+	}
+	return c.lookup(typ, ref.Title) != nil, nil
+}
+
+// isNamed reports whether there is a variable, a type or a class of a name.
+func (c *compilation) isNamed(call *eval.Invocation, name string) (bool, error) {
+	if variable, ok := strings.CutPrefix(name, "$"); ok {
+		_, known := call.Variable(variable)
+		return known || variable == "module_name" || variable == "caller_module_name", nil
+	}
+	switch name {
+	case "":
+		return false, nil
+	case "main":
+		return true, nil
+	}
+	t, err := c.typeNamed(strings.ToLower(name))
+	if t != nil || err != nil {
+		return t != nil, err
+	}
+	def, err := c.findClass(name)
+	return def != nil, err
+}

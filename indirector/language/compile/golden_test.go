@@ -1,0 +1,354 @@
+package compile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
+	"indirtui/indirector/language/compile"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/syntax"
+)
+
+// systemModules is where Debian has modules.
+const systemModules = "/usr/share/puppet/modules"
+
+const certname = "node1.example.test"
+
+// A logged is a row of logs.json.
+type logged struct {
+	Level   string `json:"level"`
+	Message string `json:"message"`
+	Source  string `json:"source,omitempty"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+}
+
+// A recording is one case, and how it is compiled.
+type recording struct {
+	dir      string
+	conf     data.Value // case.yaml
+	facts    data.Value
+	node     data.Value // node.yaml
+	logs     []logged
+	programs []*eval.Program
+	failure  *syntax.Problem
+}
+
+func yamlFile(t *testing.T, path string) data.Value {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return data.OfHash(nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := psych.Decode(text, psych.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc.Value.IsNil() {
+		return data.OfHash(nil)
+	}
+	return doc.Value
+}
+
+func openRecording(t *testing.T, dir string) *recording {
+	t.Helper()
+	r := &recording{
+		dir: dir, conf: yamlFile(t, filepath.Join(dir, "case.yaml")),
+		facts: sanitized(yamlFile(t, filepath.Join(dir, "facts.yaml"))), node: yamlFile(t, filepath.Join(dir, "node.yaml")),
+	}
+	for _, file := range r.manifests(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prog, report := syntax.Parse(&syntax.Source{File: file, Text: string(text)}, syntax.Options{})
+		for _, p := range report.Logged {
+			r.logs = append(r.logs, logged{p.Severity.String(), p.Message, "", p.File, p.Line})
+		}
+		if report.Failure != nil {
+			r.failure = report.Failure
+			break
+		}
+		r.programs = append(r.programs, eval.Compile(prog, compile.Library()))
+	}
+	return r
+}
+
+// manifests returns the files of the initial manifest.
+func (r *recording) manifests(t *testing.T) []string {
+	t.Helper()
+	name := r.conf.Get("manifest").Str()
+	if name == "" {
+		return []string{filepath.Join(r.dir, "site.pp")}
+	}
+	var files []string
+	err := filepath.WalkDir(filepath.Join(r.dir, name), func(path string, d os.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".pp" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	return files
+}
+
+// beyond returns what a case needs that is not there yet, or "".
+func (r *recording) beyond() string {
+	for _, x := range []struct{ file, need string }{{"hiera.yaml", "hiera"}, {"modules/*/hiera.yaml", "hiera"}} {
+		if found, err := filepath.Glob(filepath.Join(r.dir, x.file)); err == nil && found != nil {
+			return x.need
+		}
+	}
+	if _, err := os.Stat(systemModules + "/stdlib"); err != nil && r.conf.Get("system_modules").Bool() {
+		return "modules of the system"
+	}
+	if r.failure != nil {
+		return ""
+	}
+	needs := ""
+	for _, p := range r.programs {
+		prog, _ := syntax.Parse(p.Source(), syntax.Options{})
+		syntax.Walk(prog.Body, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.TypeName:
+				if slices.Contains([]string{"object", "deferred", "typeset"}, strings.ToLower(n.Value)) {
+					needs = "types of objects"
+				}
+			case *syntax.Call:
+				if f, ok := n.Functor.(*syntax.Name); ok {
+					switch name := f.Value; {
+					case strings.HasPrefix(name, "hiera"), name == "lookup":
+						needs = "hiera"
+					case slices.Contains([]string{"epp", "inline_epp", "template", "inline_template", "file", "generate"}, name):
+						needs = "the function " + name
+					}
+				}
+			}
+			return true
+		})
+	}
+	return needs
+}
+
+// options are those that the recorder compiled with.
+func (r *recording) options(t *testing.T) compile.Options {
+	t.Helper()
+	path := filepath.Join(r.dir, "modules")
+	if r.conf.Get("system_modules").Bool() {
+		path += ":" + systemModules
+	}
+	env, err := loader.Open(loader.Options{Dir: r.dir, Modulepath: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := loader.NewCache(compile.Library(), nil)
+	environment := "production"
+	if name := r.node.Get("environment").Str(); name != "" {
+		environment = name
+	}
+	server := []data.Pair{
+		data.P("serverversion", data.OfString("7.23.0")), data.P("servername", data.OfString("puppet.example.test")),
+		data.P("serverip", data.OfString("192.0.2.1")),
+	}
+	node := compile.Node{
+		Name: certname, Environment: environment, Facts: r.facts,
+		ServerFacts: data.OfHash(append(server[:3:3], data.P("environment", data.OfString(environment)))),
+		Trusted: data.OfHash([]data.Pair{
+			data.P("authenticated", data.OfString("remote")), data.P("certname", data.OfString(certname)),
+			data.P("extensions", hash(r.conf.Get("extensions"))), data.P("hostname", data.OfString("node1")),
+			data.P("domain", data.OfString("example.test")), data.P("external", hash(r.conf.Get("external"))),
+		}),
+		Parameters: slices.Concat(r.node.Get("parameters").Hash(), r.facts.Hash(), server),
+	}
+	classes := r.node.Get("classes")
+	for _, p := range classes.Hash() {
+		node.Classes = append(node.Classes, compile.Class{Name: p.Key.Str(), Params: p.Value.Hash()})
+	}
+	for _, name := range classes.List() {
+		node.Classes = append(node.Classes, compile.Class{Name: name.Str()})
+	}
+	rich, isSet := r.conf.Lookup("rich_data")
+	strictVariables := r.conf.Dig("settings", "strict_variables").Bool()
+	return compile.Options{
+		Node: node, Main: r.programs, RichData: !isSet || rich.Bool(), Version: data.OfString("<VERSION>"), UUID: "<UUID>",
+		Settings: []data.Pair{data.P("strict_variables", data.OfBool(strictVariables))},
+		Module: func(file string) string {
+			name, _ := env.Module(file)
+			return name
+		},
+		Eval: eval.Options{StrictVariables: strictVariables, Load: env.Definitions(cache, syntax.Options{}).Load, Log: func(e eval.LogEntry) {
+			if e.Source != "" {
+				e.File, e.Line = "", 0 // the recorder asked for no place there
+			}
+			if e.Level != "debug" {
+				r.logs = append(r.logs, logged{e.Level, e.Message, e.Source, e.File, e.Line})
+			}
+		}},
+	}
+}
+
+// sanitized returns a fact as nodes are given it: undef is an empty text.
+func sanitized(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.Nil:
+		return data.OfString("")
+	case data.Symbol:
+		return data.OfString(v.Str())
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = sanitized(x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: sanitized(p.Key), Value: sanitized(p.Value)}
+		}
+		return data.OfHash(h)
+	}
+	return v
+}
+
+func hash(v data.Value) data.Value {
+	if v.IsNil() {
+		return data.OfHash(nil)
+	}
+	return v
+}
+
+// Every catalog that needs neither data nor modules is that of real Puppet, key by key,
+// or fails with its words; and it logs the same.
+func TestGoldenCatalogs(t *testing.T) {
+	t.Parallel()
+	root := golden.PathBeside(t, "../syntax", "lang", "catalogs")
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, taken := map[string]int{}, 0
+	for _, entry := range entries {
+		if !entry.IsDir() {
+			continue
+		}
+		r := openRecording(t, filepath.Join(root, entry.Name()))
+		if why := r.beyond(); why != "" {
+			left[why]++
+			continue
+		}
+		taken++
+		t.Run(entry.Name(), func(t *testing.T) {
+			t.Parallel()
+			r.check(t)
+		})
+	}
+	t.Logf("%d catalogs are compiled", taken)
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		t.Logf("%d cases were left out, which need %s", left[why], why)
+	}
+	if taken < 90 && os.Getenv("INDIRTUI_GOLDEN") == "" {
+		t.Errorf("only %d cases were taken", taken)
+	}
+}
+
+func (r *recording) check(t *testing.T) {
+	t.Helper()
+	o := r.options(t)
+	var result *compile.Result
+	var err error
+	if r.failure != nil {
+		err = compile.Failed(o.Node, r.failure, o.Eval.Log)
+	} else {
+		result, err = compile.Compile(context.Background(), o)
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	text, readErr := os.ReadFile(filepath.Join(r.dir, "error.txt"))
+	switch {
+	case readErr == nil && err == nil:
+		t.Errorf("it compiles, want the error %s", text)
+	case readErr == nil:
+		if got := r.plain(err.Error()); got != strings.TrimSuffix(string(text), "\n") {
+			t.Errorf("error:\n got %s\nwant %s", got, text)
+		}
+		r.logs = slices.DeleteFunc(r.logs, func(l logged) bool { return l.Level == "err" && l.Message == err.Error() })
+	case err != nil:
+		t.Errorf("it fails: %v", err)
+	default:
+		want, err := os.ReadFile(filepath.Join(r.dir, "catalog.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := format.AppendJSON(nil, result.ForAgent().Data())
+		if err != nil {
+			t.Fatal(err)
+		}
+		differ(t, r.plain(string(text)), string(want))
+	}
+	var want []logged
+	if text, err := os.ReadFile(filepath.Join(r.dir, "logs.json")); err == nil {
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range r.logs {
+		r.logs[i].File, r.logs[i].Message = r.plain(r.logs[i].File), r.plain(r.logs[i].Message)
+	}
+	if !slices.Equal(r.logs, want) {
+		t.Errorf("logs:\n got %+v\nwant %+v", r.logs, want)
+	}
+}
+
+// plain returns a text with the directories named as in recordings.
+func (r *recording) plain(s string) string {
+	return strings.NewReplacer(r.dir, "<ENV>", systemModules, "<SYSTEM_MODULES>").Replace(s)
+}
+
+// differ shows the first lines that are not those of a recording.
+func differ(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := lines(t, []byte(got)), lines(t, []byte(want))
+	for i := range a {
+		if i >= len(b) || a[i] != b[i] {
+			from := max(0, i-12)
+			t.Errorf("line %d:\n got\n%s\nwant\n%s", i+1, strings.Join(a[from:min(len(a), i+12)], "\n"), strings.Join(b[min(from, len(b)):min(len(b), i+12)], "\n"))
+			return
+		}
+	}
+	if len(a) != len(b) {
+		t.Errorf("got %d lines, want %d", len(a), len(b))
+	}
+}
+
+// lines returns JSON a line for each value.
+func lines(t *testing.T, text []byte) []string {
+	t.Helper()
+	var compact, out bytes.Buffer
+	if err := json.Compact(&compact, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Indent(&out, compact.Bytes(), "", " "); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(out.String(), "\n")
+}
