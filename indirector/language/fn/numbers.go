@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,7 @@ func rounding(name string, round func(float64) float64) []eval.Way {
 		}),
 		way("String val", func(c *eval.Invocation) (data.Value, error) {
 			deprecated(c, name, "String", "Float", "")
-			f, err := rubyFloat(c.Args[0].Str())
+			f, err := ParseFloat(c.Args[0].Str())
 			if err != nil {
 				return undef, eval.Errorf("%s(): cannot convert given value to a floating point value.", name)
 			}
@@ -109,6 +110,9 @@ func extreme(name string, sign int) []eval.Way {
 		if c.Block != nil {
 			return best(c, l, byLambda(c))
 		}
+		if !slices.ContainsFunc(l, func(v data.Value) bool { return !isNumber(v) }) {
+			return best(c, l, eval.Compare)
+		}
 		return best(c, l, func(a, b data.Value) (int, error) { return oldOrder(c, name, a, b) })
 	}
 	return []eval.Way{
@@ -141,12 +145,9 @@ func byLambda(c *eval.Invocation) func(a, b data.Value) (int, error) {
 
 var numericText = regexp.MustCompile(`^-?\d+([._eE]\d+)?$`)
 
-// oldOrder orders numbers as such, and everything else as texts; texts that look like
+// oldOrder orders values of which not all are numbers as texts; texts that look like
 // numbers are numbers, still.
 func oldOrder(c *eval.Invocation, name string, a, b data.Value) (int, error) {
-	if isNumber(a) && isNumber(b) {
-		return eval.Compare(a, b)
-	}
 	x, y := a.Text(), b.Text()
 	texts := a.Kind() == data.String && b.Kind() == data.String
 	switch {
@@ -168,9 +169,9 @@ func leadingFloat(s string) float64 {
 	return f
 }
 
-// rubyFloat reads a number as Ruby's Float() does: blanks around it, and single
+// ParseFloat reads a number as Ruby's Float() does: blanks around it, and single
 // underscores between digits.
-func rubyFloat(s string) (float64, error) {
+func ParseFloat(s string) (float64, error) {
 	trimmed := strings.TrimSpace(s)
 	plain := strings.ReplaceAll(trimmed, "_", "")
 	bad := strings.Contains(trimmed, "__") || strings.HasPrefix(trimmed, "_") || strings.HasSuffix(trimmed, "_") ||
@@ -182,9 +183,9 @@ func rubyFloat(s string) (float64, error) {
 	return f, nil
 }
 
-// rubyInteger reads a number as Ruby's Integer() does: with a sign, a prefix of its
+// ParseInteger reads a number as Ruby's Integer() does: with a sign, a prefix of its
 // base, and single underscores between digits.
-func rubyInteger(s string) (*big.Int, error) {
+func ParseInteger(s string) (*big.Int, error) {
 	trimmed := strings.TrimSpace(s)
 	sign := ""
 	if strings.HasPrefix(trimmed, "-") || strings.HasPrefix(trimmed, "+") {

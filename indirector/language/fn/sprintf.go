@@ -275,7 +275,7 @@ func integerOf(v data.Value) (*big.Int, error) {
 		n, _ := big.NewFloat(v.Float()).Int(nil)
 		return n, nil
 	case data.String:
-		return rubyInteger(v.Str())
+		return ParseInteger(v.Str())
 	}
 	return nil, eval.Errorf("can't convert %s into Integer", eval.RubyClass(v))
 }
@@ -287,7 +287,7 @@ func floatOf(v data.Value) (float64, error) {
 	case data.Float:
 		return v.Float(), nil
 	case data.String:
-		return rubyFloat(v.Str())
+		return ParseFloat(v.Str())
 	}
 	return 0, eval.Errorf("can't convert %s into Float", eval.RubyClass(v))
 }
