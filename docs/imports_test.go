@@ -78,6 +78,7 @@ var rules = []rule{
 	{"indirector/language/onig", "indirector/rich", ""},
 	{"indirector/language/eval", "indirector/data indirector/language/onig indirector/language/syntax indirector/language/types indirector/rich", ""},
 	{"indirector/language/fn", "indirector/data indirector/language/eval indirector/language/types indirector/rich", ""},
+	{"indirector/language/erb", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/ruby", ""},
 	{"indirector/language/fn/stdlib", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/syntax indirector/language/types", "golang.org/x/crypto/"},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data", ""},

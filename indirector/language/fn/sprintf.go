@@ -25,9 +25,9 @@ type printer struct {
 	isChosen  bool
 }
 
-// sprintf formats arguments; numbers are written by the formats of the type String, which
+// Sprintf formats arguments; numbers are written by the formats of the type String, which
 // are those of Ruby.
-func sprintf(format string, args []data.Value) (string, error) {
+func Sprintf(format string, args []data.Value) (string, error) {
 	p := &printer{args: args}
 	for {
 		before, rest, ok := strings.Cut(format, "%")
