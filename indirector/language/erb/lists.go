@@ -97,7 +97,11 @@ func listMethods() map[string]method {
 		"concat": func(c *send) (value, error) {
 			l := c.self.(*list)
 			for _, v := range c.args {
-				l.l = append(l.l, asList(v)...)
+				o, ok := v.(*list)
+				if !ok {
+					return nil, noArray(v)
+				}
+				l.l = append(l.l, o.l...)
 			}
 			return l, c.r.spend(16 * len(l.l))
 		},
@@ -144,13 +148,16 @@ func listMethods() map[string]method {
 				return c.r.call(c.self, "join", []value{s}, nil)
 			}
 			n, err := c.integer(0, 0)
+			if err == nil && n < 0 {
+				err = fail("ArgumentError", "argument must be non-negative")
+			}
 			if err == nil {
-				err = c.r.spend(16 * max(n, 0) * len(c.items()))
+				err = c.r.spend(16 * n * len(c.items()))
 			}
 			if err != nil {
 				return nil, err
 			}
-			return &list{l: slices.Repeat(c.items(), max(n, 0))}, nil
+			return &list{l: slices.Repeat(c.items(), n)}, nil
 		},
 		"join": joined,
 		"flatten": func(c *send) (value, error) {
@@ -189,6 +196,9 @@ func listMethods() map[string]method {
 		"values_at": func(c *send) (value, error) {
 			out := &list{}
 			for i := range c.args {
+				if _, isRange := c.args[i].(*span); isRange {
+					return nil, c.r.unsupported("values_at of a range")
+				}
 				v, err := listAt(&send{c.r, c.self, c.args[i : i+1], nil})
 				if err != nil {
 					return nil, err
@@ -270,7 +280,7 @@ func enumerable() map[string]method {
 		"each_with_index": func(c *send) (value, error) {
 			l := indexed(c.items(), 0)
 			if c.block == nil {
-				return &list{l: l, isLazy: true, method: "each", subject: c.self}, nil
+				return &list{l: l, isLazy: true, method: "each", subject: c.self, pairs: true}, nil
 			}
 			for _, v := range l {
 				if _, err := c.yield(v.(*list).l...); err != nil {
@@ -299,20 +309,16 @@ func enumerable() map[string]method {
 			return &list{l: l}, err
 		},
 		"sort_by": func(c *send) (value, error) {
-			l, err := c.keyed()
+			l, err := c.keyed(1)
 			return &list{l: l}, err
 		},
 		"min": extreme(-1), "max": extreme(1),
-		"min_by": func(c *send) (value, error) { l, err := c.keyed(); return first(l), err },
-		"max_by": func(c *send) (value, error) {
-			l, err := c.keyed()
-			slices.Reverse(l)
-			return first(l), err
-		},
-		"sum":   sum,
-		"first": firstOf,
-		"take":  taken(func(l []value, n int) []value { return l[:n] }),
-		"drop":  taken(func(l []value, n int) []value { return l[n:] }),
+		"min_by": func(c *send) (value, error) { l, err := c.keyed(1); return first(l), err },
+		"max_by": func(c *send) (value, error) { l, err := c.keyed(-1); return first(l), err },
+		"sum":    sum,
+		"first":  firstOf,
+		"take":   taken(func(l []value, n int) []value { return l[:n] }),
+		"drop":   taken(func(l []value, n int) []value { return l[n:] }),
 		"include?": func(c *send) (value, error) {
 			return slices.ContainsFunc(c.items(), func(v value) bool { return equal(v, c.arg(0)) }), nil
 		},
@@ -432,7 +438,7 @@ func lazyMethod(e *list, name string) method {
 			}
 			at := int64(from) - 1
 			if c.block == nil {
-				return &list{l: indexed(e.l, from), isLazy: true, method: e.method, subject: e.subject}, nil
+				return &list{l: indexed(e.l, from), isLazy: true, method: e.method, subject: e.subject, pairs: true}, nil
 			}
 			b := &proc{arity: 1, native: func(args []value) (value, error) {
 				at++
@@ -463,8 +469,9 @@ func first(l []value) value {
 	return l[0]
 }
 
-// keyed returns the elements in the order of what the block returns for them.
-func (c *send) keyed() ([]value, error) {
+// keyed returns the elements in the order of what the block returns for them, the least
+// first, or with the sign -1 the greatest.
+func (c *send) keyed(sign int) ([]value, error) {
 	var pairs []value
 	for _, v := range c.items() {
 		k, err := c.yield(v)
@@ -473,7 +480,10 @@ func (c *send) keyed() ([]value, error) {
 		}
 		pairs = append(pairs, &list{l: []value{k, v}})
 	}
-	sorted, err := sort(pairs, func(a, b value) (int, error) { return naturally(a.(*list).l[0], b.(*list).l[0]) })
+	sorted, err := sort(pairs, func(a, b value) (int, error) {
+		n, err := naturally(a.(*list).l[0], b.(*list).l[0])
+		return sign * n, err
+	})
 	out := make([]value, len(sorted))
 	for i, p := range sorted {
 		out[i] = p.(*list).l[1]
@@ -501,11 +511,19 @@ func distinct(l []value) []value {
 	return out
 }
 
+func noArray(v value) error {
+	what := classOf(v)
+	if v == nil {
+		what = "nil"
+	}
+	return fail("TypeError", "no implicit conversion of %s into Array", what)
+}
+
 func combined(f func(a, b []value) []value) method {
 	return func(c *send) (value, error) {
 		o, ok := c.arg(0).(*list)
 		if !ok {
-			return nil, fail("TypeError", "no implicit conversion of %s into Array", classOf(c.arg(0)))
+			return nil, noArray(c.arg(0))
 		}
 		return c.made(&list{l: f(c.items(), o.l)})
 	}
@@ -525,7 +543,7 @@ func flat(out, l []value, depth, at int) []value {
 
 func joined(c *send) (value, error) {
 	separator := ""
-	if len(c.args) > 0 && c.args[0] != nil {
+	if len(c.args) > 0 && c.args[0] != nil && len(c.items()) > 0 {
 		var err error
 		if separator, err = c.text(0); err != nil {
 			return nil, err
@@ -863,6 +881,11 @@ func zipped(c *send) (value, error) {
 	l := c.items()
 	if err := c.r.spend(32 * len(l) * (len(c.args) + 1)); err != nil {
 		return nil, err
+	}
+	for _, o := range c.args {
+		if _, err := c.r.elements(o); err != nil {
+			return nil, fail("TypeError", "wrong argument type %s (must respond to :each)", classOf(o))
+		}
 	}
 	out := &list{l: make([]value, len(l))}
 	for i, v := range l {

@@ -1,6 +1,7 @@
 package erb
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -27,6 +28,11 @@ func (c *send) arg(i int) value { return arg(c.args, i) }
 func (c *send) yield(args ...value) (value, error) {
 	if c.block == nil {
 		return nil, fail("LocalJumpError", "no block given (yield)")
+	}
+	if l, ok := c.self.(*list); ok && l.pairs && len(args) == 1 {
+		if pair, ok := args[0].(*list); ok {
+			args = pair.l
+		}
 	}
 	return c.r.yield(c.block, args...)
 }
@@ -106,19 +112,22 @@ func (r *run) call(v value, name string, args []value, b *proc) (value, error) {
 	if _, ok := v.(*failure); ok {
 		class = "exception"
 	}
+	if n, exact := library.counts[class+" "+name]; exact && n != len(args) {
+		return nil, fail("ArgumentError", "wrong number of arguments (given %d, expected %d)", len(args), n)
+	}
 	if m := all[class][name]; m != nil {
 		return m(c)
 	}
 	if class == "Puppet::Parser::Scope" && strings.HasPrefix(name, "function_") {
 		return scopeFunction(c, strings.TrimPrefix(name, "function_"))
 	}
-	if class == "Range" && library.methods["Array"][name] != nil { // what it does by its elements
+	if class == "Range" && all["Enumerable"][name] != nil { // what it does by its elements
 		l, err := r.elements(v)
 		if err != nil {
 			return nil, err
 		}
 		c.self = &list{l: l}
-		return library.methods["Array"][name](c)
+		return all["Enumerable"][name](c)
 	}
 	if m := all["Object"][name]; m != nil {
 		return m(c)
@@ -175,7 +184,7 @@ func noMethod(name string, v value) error {
 func has(v value, name string) bool {
 	all := methodsOf()
 	class := classOf(v)
-	return all[class][name] != nil || library.others[class][name] || all["Object"][name] != nil || class == "Range" && all["Array"][name] != nil
+	return all[class][name] != nil || library.others[class][name] || all["Object"][name] != nil || class == "Range" && all["Enumerable"][name] != nil
 }
 
 // elements returns those of a list, a hash or a range.
@@ -482,7 +491,11 @@ func plain(v value, symbols bool) (data.Value, error) {
 	case rich:
 		return data.OfString(v.v.Text()), nil
 	}
-	return toData(v)
+	d, err := toData(v)
+	if err != nil {
+		return data.OfString(toS(v)), nil
+	}
+	return d, nil
 }
 
 func toJSON(c *send) (value, error) {
@@ -529,8 +542,43 @@ func isA(v value, of class) bool {
 	return false
 }
 
+// boolMethods are those of true and false.
+func boolMethods() map[string]method {
+	return map[string]method{
+		"&": func(c *send) (value, error) { return truthy(c.self) && truthy(c.arg(0)), nil },
+		"|": func(c *send) (value, error) { return truthy(c.self) || truthy(c.arg(0)), nil },
+		"^": func(c *send) (value, error) { return truthy(c.self) != truthy(c.arg(0)), nil },
+	}
+}
+
+// comparing are the operators of what has an order, as strings and symbols.
+func comparing() map[string]method {
+	out := map[string]method{
+		"between?": func(c *send) (value, error) {
+			a, err := naturally(c.self, c.arg(0))
+			if err != nil {
+				return nil, err
+			}
+			b, err := naturally(c.self, c.arg(1))
+			return a >= 0 && b <= 0, err
+		},
+	}
+	for op, decide := range map[string]func(int) bool{
+		"<": func(n int) bool { return n < 0 }, "<=": func(n int) bool { return n <= 0 },
+		">": func(n int) bool { return n > 0 }, ">=": func(n int) bool { return n >= 0 },
+	} {
+		out[op] = func(c *send) (value, error) {
+			n, err := naturally(c.self, c.arg(0))
+			return decide(n), err
+		}
+	}
+	return out
+}
+
 func nilMethods() map[string]method {
 	return map[string]method{
+		"&":    func(*send) (value, error) { return false, nil },
+		"|":    func(c *send) (value, error) { return truthy(c.arg(0)), nil },
 		"to_a": func(*send) (value, error) { return &list{}, nil },
 		"to_i": func(*send) (value, error) { return int64(0), nil },
 		"to_f": func(*send) (value, error) { return 0.0, nil },
@@ -544,6 +592,7 @@ func symbolMethods() map[string]method {
 		"id2name": func(c *send) (value, error) { return str(string(c.self.(symbol))), nil },
 		"to_proc": func(c *send) (value, error) { return c.r.blockOf(&literal{c.self}) },
 	}
+	maps.Copy(out, comparing())
 	for _, name := range []string{"length", "size", "empty?", "start_with?", "end_with?", "[]"} {
 		out[name] = func(c *send) (value, error) {
 			return c.r.call(str(string(c.self.(symbol))), name, c.args, c.block)

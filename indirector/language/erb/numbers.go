@@ -78,6 +78,7 @@ func integerMethods() map[string]method {
 		">>":       func(c *send) (value, error) { return shifted(c, -1) },
 		"digits":   digitsOf,
 		"integer?": func(*send) (value, error) { return true, nil },
+		"[]":       bitOf,
 	} {
 		out[name] = m
 	}
@@ -94,6 +95,19 @@ func digitsOf(c *send) (value, error) {
 		out.l = append(out.l, n%10)
 	}
 	return out, nil
+}
+
+// bitOf returns one bit of an integer.
+func bitOf(c *send) (value, error) {
+	at, ok := c.arg(0).(int64)
+	if !ok || len(c.args) != 1 {
+		return nil, c.r.unsupported("a part of an integer")
+	}
+	n, _ := toBig(c.self)
+	if at < 0 || at > maxBits {
+		return int64(0), nil
+	}
+	return int64(new(big.Int).And(new(big.Int).Rsh(n, uint(at)), big.NewInt(1)).Int64()), nil
 }
 
 func shifted(c *send, sign int) (value, error) {
@@ -269,7 +283,7 @@ func numberMethods() map[string]method {
 		},
 		"step": func(c *send) (value, error) {
 			by, ok := argOr(c.args, 1, int64(1)).(int64)
-			if !ok || by == 0 {
+			if _, isInteger := c.self.(int64); !ok || by == 0 || !isInteger {
 				return nil, c.r.unsupported("such a step")
 			}
 			return counted(c, c.self, c.arg(0), by, false)
@@ -395,6 +409,10 @@ func spanMethods() map[string]method {
 		}
 	}
 	return map[string]method{
+		"size": func(c *send) (value, error) {
+			l, err := c.r.elements(c.self)
+			return int64(len(l)), err
+		},
 		"include?": includes, "member?": includes, "===": includes, "cover?": includes,
 		"first": end(false), "begin": end(false), "last": end(true), "end": end(true),
 		"exclude_end?": func(c *send) (value, error) { return c.self.(*span).exclusive, nil },

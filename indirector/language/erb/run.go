@@ -341,7 +341,8 @@ var library struct {
 	sync.Once
 	functions map[string]native
 	methods   map[string]map[string]method // by classes
-	others    map[string]map[string]bool   // that Ruby has, and this package has not
+	others    map[string]map[string]bool   // that Ruby has, by classes, and other sets of words
+	counts    map[string]int               // of the arguments that methods have, which never have others
 }
 
 func methodsOf() map[string]map[string]method {
@@ -351,11 +352,19 @@ func methodsOf() map[string]map[string]method {
 			"String": textMethods(), "Symbol": symbolMethods(), "Array": listMethods(), "Hash": tableMethods(), "Integer": integerMethods(),
 			"Float": floatMethods(), "Range": spanMethods(), "Regexp": patternMethods(), "MatchData": foundMethods(), "NilClass": nilMethods(),
 			"Proc": procMethods(), "Puppet::Parser::Scope": scopeMethods(), "Class": classMethods(), "exception": failureMethods(),
-			"Object": objectMethods(),
+			"Object": objectMethods(), "Enumerable": enumerable(), "TrueClass": boolMethods(), "FalseClass": boolMethods(),
 		}
+		library.counts = map[string]int{}
 		library.others = map[string]map[string]bool{"constant": setOf(known), "deep": setOf(deep)}
 		for class, words := range rubyMethods {
-			library.others[class] = setOf(words)
+			library.others[class] = map[string]bool{}
+			for w := range strings.FieldsSeq(words) {
+				name, count, exact := strings.Cut(w, ":")
+				library.others[class][name] = true
+				if n, err := strconv.Atoi(count); exact && err == nil {
+					library.counts[class+" "+name] = n
+				}
+			}
 		}
 	})
 	return library.methods
@@ -518,18 +527,12 @@ func formatted(r *run, args []value, _ *proc) (value, error) {
 	}
 	var all []data.Value
 	for _, v := range args[1:] {
-		if _, isText := v.(*text); !isText {
-			switch v.(type) {
-			case int64, float64, nil, *table:
-			default:
-				if _, isBig := toBig(v); !isBig {
-					v = str(toS(v))
-				}
-			}
-		}
 		d, err := toData(v)
 		if err != nil {
-			return nil, err
+			d = data.OfRich(shown(toS(v)))
+			if strings.Contains(f.s, "p") { // as it is for %p
+				d = data.OfRich(shown(inspect(v)))
+			}
 		}
 		all = append(all, d)
 	}
@@ -539,6 +542,14 @@ func formatted(r *run, args []value, _ *proc) (value, error) {
 	}
 	return str(s), r.spend(len(s))
 }
+
+// A shown is a value that formats only print.
+type shown string
+
+func (s shown) String() string { return string(s) }
+
+// EqualRich reports whether both are printed alike.
+func (s shown) EqualRich(o data.RichValue) bool { return s == o }
 
 func noString(v value) error {
 	name := classOf(v)

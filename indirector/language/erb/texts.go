@@ -1,6 +1,7 @@
 package erb
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -46,11 +47,13 @@ func textMethods() map[string]method {
 		"<<":     appended,
 		"concat": appended,
 		"=~": func(c *send) (value, error) {
-			p, ok := c.arg(0).(*pattern)
-			if !ok {
-				return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", classOf(c.arg(0)))
+			switch p := c.arg(0).(type) {
+			case *pattern:
+				return c.r.place(p, c.self)
+			case *text:
+				return nil, fail("TypeError", "wrong argument type String (expected Regexp)")
 			}
-			return c.r.place(p, c.self)
+			return nil, nil
 		},
 		"match": func(c *send) (value, error) {
 			p, err := c.pattern(0)
@@ -80,6 +83,9 @@ func textMethods() map[string]method {
 		"tr": translate,
 		"delete": func(c *send) (value, error) {
 			in, err := c.charset()
+			if err != nil {
+				return nil, err
+			}
 			return str(strings.Map(func(r rune) rune {
 				if in(r) {
 					return -1
@@ -89,6 +95,9 @@ func textMethods() map[string]method {
 		},
 		"count": func(c *send) (value, error) {
 			in, err := c.charset()
+			if err != nil {
+				return nil, err
+			}
 			n := int64(0)
 			for _, r := range own(c) {
 				if in(r) {
@@ -134,11 +143,17 @@ func textMethods() map[string]method {
 		"scan":   scan,
 		"casecmp": func(c *send) (value, error) {
 			s, err := c.text(0)
-			return int64(strings.Compare(strings.ToLower(own(c)), strings.ToLower(s))), err
+			if err != nil {
+				return nil, nil
+			}
+			return int64(strings.Compare(strings.ToLower(own(c)), strings.ToLower(s))), nil
 		},
 		"casecmp?": func(c *send) (value, error) {
 			s, err := c.text(0)
-			return strings.EqualFold(own(c), s), err
+			if err != nil {
+				return nil, nil
+			}
+			return strings.EqualFold(own(c), s), nil
 		},
 		"delete_prefix": func(c *send) (value, error) { s, err := c.text(0); return str(strings.TrimPrefix(own(c), s)), err },
 		"delete_suffix": func(c *send) (value, error) { s, err := c.text(0); return str(strings.TrimSuffix(own(c), s)), err },
@@ -168,6 +183,7 @@ func textMethods() map[string]method {
 		"unpack":         func(c *send) (value, error) { return nil, c.r.unsupported("the method unpack of String") },
 	}
 	out["size"] = out["length"]
+	maps.Copy(out, comparing())
 	for name, change := range map[string]func(string) string{
 		"upcase": strings.ToUpper, "downcase": strings.ToLower, "capitalize": capitalize, "swapcase": swapcase, "reverse": reverse,
 		"strip":  func(s string) string { return strings.Trim(s, blanks) },
@@ -386,6 +402,9 @@ func splitText(c *send) (value, error) {
 	}
 	out := &list{}
 	for _, p := range parts {
+		if s == "" {
+			break
+		}
 		out.l = append(out.l, str(p))
 	}
 	return c.made(out)
@@ -574,6 +593,9 @@ func members(spec string) (runes []rune, others bool) {
 }
 
 func (c *send) charset() (func(rune) bool, error) {
+	if len(c.args) == 0 {
+		return nil, fail("ArgumentError", "wrong number of arguments (given 0, expected 1+)")
+	}
 	s, err := c.text(0)
 	runes, others := members(s)
 	return func(r rune) bool { return slices.Contains(runes, r) != others }, err

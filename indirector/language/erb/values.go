@@ -27,6 +27,7 @@ type (
 		isLazy  bool   // an enumerator, all of whose elements are known
 		method  string // that with_index goes on with
 		subject value
+		pairs   bool // each element is what a block is given as two
 	}
 	// A span is a range.
 	span struct {
