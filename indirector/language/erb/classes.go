@@ -61,6 +61,9 @@ func ofClass(c *send, name string) (value, error) {
 		t.usual, t.maker = c.arg(0), c.block
 		return t, nil
 	case "Hash.[]":
+		if len(c.args) != 1 {
+			return nil, c.r.unsupported("Hash[] of several values")
+		}
 		return toH(&send{c.r, c.arg(0), nil, nil})
 	case "Array.new":
 		return newList(c)

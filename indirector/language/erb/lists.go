@@ -46,8 +46,9 @@ func collected(name string, keep func(v, result value) (value, bool)) method {
 	}
 }
 
-// quantified returns a method that counts hits: of a block, a value, or the truth.
-func quantified(decide func(hits, all int) value) method {
+// quantified returns a method that counts hits, of a block, a value, or the truth, until
+// there is a decisive one.
+func quantified(decisive func(hit bool) bool, decide func(hits, all int) value) method {
 	return func(c *send) (value, error) {
 		hits, l := 0, c.items()
 		for _, v := range l {
@@ -69,10 +70,17 @@ func quantified(decide func(hits, all int) value) method {
 			if hit {
 				hits++
 			}
+			if decisive(hit) {
+				break
+			}
 		}
 		return decide(hits, len(l)), nil
 	}
 }
+
+func isHit(hit bool) bool  { return hit }
+func isMiss(hit bool) bool { return !hit }
+func never(bool) bool      { return false }
 
 // listMethods are those of lists; hashes and ranges share what only needs elements.
 func listMethods() map[string]method {
@@ -335,12 +343,12 @@ func enumerable() map[string]method {
 			if c.block == nil {
 				return int64(len(c.items())), nil
 			}
-			return quantified(func(hits, _ int) value { return int64(hits) })(c)
+			return quantified(never, func(hits, _ int) value { return int64(hits) })(c)
 		},
-		"any?":  quantified(func(hits, _ int) value { return hits > 0 }),
-		"all?":  quantified(func(hits, all int) value { return hits == all }),
-		"none?": quantified(func(hits, _ int) value { return hits == 0 }),
-		"one?":  quantified(func(hits, _ int) value { return hits == 1 }),
+		"any?":  quantified(isHit, func(hits, _ int) value { return hits > 0 }),
+		"all?":  quantified(isMiss, func(hits, all int) value { return hits == all }),
+		"none?": quantified(isHit, func(hits, _ int) value { return hits == 0 }),
+		"one?":  quantified(never, func(hits, _ int) value { return hits == 1 }),
 		"find":  find, "detect": find,
 		"to_a": func(c *send) (value, error) { return c.made(&list{l: slices.Clone(c.items())}) },
 		"to_h": toH,
@@ -665,7 +673,10 @@ func transposed(c *send) (value, error) {
 	var rows [][]value
 	for _, v := range c.items() {
 		l, ok := v.(*list)
-		if !ok || len(rows) > 0 && len(l.l) != len(rows[0]) {
+		if !ok {
+			return nil, noArray(v)
+		}
+		if len(rows) > 0 && len(l.l) != len(rows[0]) {
 			return nil, fail("IndexError", "element size differs")
 		}
 		rows = append(rows, l.l)

@@ -95,7 +95,7 @@ func tableMethods() map[string]method {
 			if c.block == nil {
 				return len(c.self.(*table).keys) > 0, nil
 			}
-			return quantified(func(hits, _ int) value { return hits > 0 })(c)
+			return quantified(isHit, func(hits, _ int) value { return hits > 0 })(c)
 		},
 	} {
 		out[name] = m
