@@ -1,6 +1,7 @@
 package psych
 
 import (
+	"cmp"
 	"encoding/base64"
 	"math"
 	"strconv"
@@ -32,6 +33,9 @@ type EncodeOptions struct {
 	// symbols too, as Puppet does for facts on the wire and on the screen
 	// but not in files. Rule FMT-FACT-04.
 	QuoteColons bool
+
+	// Indent is the number of columns of a level, from 2 to 9; 0 is 2.
+	Indent int
 }
 
 // Encode returns v as one YAML document with the bytes that Ruby's YAML.dump
@@ -47,7 +51,7 @@ func Append(dst []byte, v data.Value, o EncodeOptions) []byte {
 	if cap(dst) == 0 {
 		dst = make([]byte, 0, 1024)
 	}
-	e := emitter{b: append(dst, "---"...), quoteColons: o.QuoteColons, indent: -1, column: 3}
+	e := emitter{b: append(dst, "---"...), quoteColons: o.QuoteColons, indent: -1, step: cmp.Or(o.Indent, bestIndent), column: 3}
 	root := object{o.Tag, o.Members}
 	switch {
 	case o.Each && v.Kind() == data.List && v.Len() > 0:
@@ -67,11 +71,12 @@ func Append(dst []byte, v data.Value, o EncodeOptions) []byte {
 }
 
 // An emitter writes as libyaml's emitter does when Psych drives it: two
-// columns of indentation, lines folded at 80 columns, block style throughout.
+// columns of indentation unless asked otherwise, lines folded at 80 columns, block style throughout.
 type emitter struct {
 	b           []byte
 	quoteColons bool
 	indent      int
+	step        int  // columns of one level
 	column      int  // characters since the last line break
 	whitespace  bool // the last thing written was a blank or an indicator
 	indention   bool // nothing but indentation and indicators on this line
@@ -141,7 +146,7 @@ func (e *emitter) sequence(l []data.Value, inMapping bool, elements object) {
 	case e.indent < 0:
 		e.indent = 0
 	case !inMapping || e.indention:
-		e.indent += bestIndent
+		e.indent += e.step
 	}
 	for _, x := range l {
 		e.writeIndent()
@@ -156,7 +161,7 @@ func (e *emitter) mapping(h []data.Pair, members map[string]string) {
 	if e.indent < 0 {
 		e.indent = 0
 	} else {
-		e.indent += bestIndent
+		e.indent += e.step
 	}
 	for _, p := range h {
 		e.writeIndent()
@@ -602,9 +607,9 @@ func (e *emitter) write(s string, tag tagKind, st style, a analysis, quotable, s
 	}
 	outer := e.indent
 	if e.indent < 0 {
-		e.indent = bestIndent
+		e.indent = e.step
 	} else {
-		e.indent += bestIndent
+		e.indent += e.step
 	}
 	switch st {
 	case stylePlain:
@@ -630,9 +635,9 @@ func (e *emitter) writePlain(s string, breaks bool) {
 	}
 	outer := e.indent
 	if e.indent < 0 {
-		e.indent = bestIndent
+		e.indent = e.step
 	} else {
-		e.indent += bestIndent
+		e.indent += e.step
 	}
 	e.plainText(s, true)
 	e.indent = outer
@@ -838,7 +843,7 @@ func (e *emitter) literal(s string) {
 func (e *emitter) hints(s string) {
 	first, _ := utf8.DecodeRuneInString(s)
 	if first == ' ' || isBreak(first) {
-		e.b = append(e.b, '0'+bestIndent)
+		e.b = append(e.b, '0'+byte(e.step))
 		e.column++
 	}
 	e.openEnded = false

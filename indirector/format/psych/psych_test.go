@@ -467,3 +467,21 @@ func lossless(v data.Value) bool {
 	}
 	return true
 }
+
+// What Psych 4 writes with the option indentation.
+func TestIndent(t *testing.T) {
+	t.Parallel()
+	v := data.OfHash([]data.Pair{
+		data.P("a", data.OfList([]data.Value{data.OfInt(1), data.OfHash([]data.Pair{
+			data.P("b", data.OfInt(2)), data.P("c", data.OfList([]data.Value{data.OfInt(3)})),
+		})})),
+		data.P("t", data.OfString("x\ny\n")),
+		data.P("s", data.OfString(" x\ny\n")),
+		data.P("h", data.OfHash([]data.Pair{data.P("k", data.OfHash(nil))})),
+	})
+	got := string(psych.Append(nil, v, psych.EncodeOptions{Indent: 4}))
+	want := "---\na:\n- 1\n-   b: 2\n    c:\n    - 3\nt: |\n    x\n    y\ns: |4\n     x\n    y\nh:\n    k: {}\n"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

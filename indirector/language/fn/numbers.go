@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,7 @@ func rounding(name string, round func(float64) float64) []eval.Way {
 		}),
 		way("String val", func(c *eval.Invocation) (data.Value, error) {
 			deprecated(c, name, "String", "Float", "")
-			f, err := rubyFloat(c.Args[0].Str())
+			f, err := ParseFloat(c.Args[0].Str())
 			if err != nil {
 				return undef, eval.Errorf("%s(): cannot convert given value to a floating point value.", name)
 			}
@@ -109,6 +110,9 @@ func extreme(name string, sign int) []eval.Way {
 		if c.Block != nil {
 			return best(c, l, byLambda(c))
 		}
+		if !slices.ContainsFunc(l, func(v data.Value) bool { return !isNumber(v) }) {
+			return best(c, l, numberOrder)
+		}
 		return best(c, l, func(a, b data.Value) (int, error) { return oldOrder(c, name, a, b) })
 	}
 	return []eval.Way{
@@ -120,6 +124,14 @@ func extreme(name string, sign int) []eval.Way {
 		way("Any values*; Callable[2, 2] &block", all),
 		way("Any values*", all),
 	}
+}
+
+// numberOrder orders numbers. What is no number, as 0.0 / 0.0, is neither more nor less.
+func numberOrder(a, b data.Value) (int, error) {
+	if a.Kind() == data.Float && math.IsNaN(a.Float()) || b.Kind() == data.Float && math.IsNaN(b.Float()) {
+		return 0, nil
+	}
+	return eval.Compare(a, b)
 }
 
 // byLambda orders values as the lambda of a call does.
@@ -141,15 +153,9 @@ func byLambda(c *eval.Invocation) func(a, b data.Value) (int, error) {
 
 var numericText = regexp.MustCompile(`^-?\d+([._eE]\d+)?$`)
 
-// oldOrder orders numbers as such, and everything else as texts; texts that look like
+// oldOrder orders values of which not all are numbers as texts; texts that look like
 // numbers are numbers, still.
 func oldOrder(c *eval.Invocation, name string, a, b data.Value) (int, error) {
-	if isNumber(a) && isNumber(b) {
-		if a.Kind() == data.Float && math.IsNaN(a.Float()) || b.Kind() == data.Float && math.IsNaN(b.Float()) {
-			return 0, nil // neither is more
-		}
-		return eval.Compare(a, b)
-	}
 	x, y := a.Text(), b.Text()
 	texts := a.Kind() == data.String && b.Kind() == data.String
 	switch {
@@ -171,9 +177,9 @@ func leadingFloat(s string) float64 {
 	return f
 }
 
-// rubyFloat reads a number as Ruby's Float() does: blanks around it, and single
+// ParseFloat reads a number as Ruby's Float() does: blanks around it, and single
 // underscores between digits.
-func rubyFloat(s string) (float64, error) {
+func ParseFloat(s string) (float64, error) {
 	trimmed := strings.TrimSpace(s)
 	plain := strings.ReplaceAll(trimmed, "_", "")
 	bad := strings.Contains(trimmed, "__") || strings.HasPrefix(trimmed, "_") || strings.HasSuffix(trimmed, "_") ||
@@ -185,9 +191,9 @@ func rubyFloat(s string) (float64, error) {
 	return f, nil
 }
 
-// rubyInteger reads a number as Ruby's Integer() does: with a sign, a prefix of its
+// ParseInteger reads a number as Ruby's Integer() does: with a sign, a prefix of its
 // base, and single underscores between digits.
-func rubyInteger(s string) (*big.Int, error) {
+func ParseInteger(s string) (*big.Int, error) {
 	trimmed := strings.TrimSpace(s)
 	sign := ""
 	if strings.HasPrefix(trimmed, "-") || strings.HasPrefix(trimmed, "+") {

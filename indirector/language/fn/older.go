@@ -24,7 +24,7 @@ func older() map[string]do {
 			if c.Args[0].Kind() != data.String {
 				return undef, eval.Errorf("%s", eval.NoString(c.Args[0]))
 			}
-			s, err := sprintf(c.Args[0].Str(), c.Args[1:])
+			s, err := Sprintf(c.Args[0].Str(), c.Args[1:])
 			if err == nil {
 				err = c.Spend(len(s))
 			}

@@ -19,7 +19,7 @@ func fqdnRand(c *eval.Invocation) (data.Value, error) {
 	if err := atLeastOne(c, "fqdn_rand"); err != nil {
 		return undef, err
 	}
-	below := leadingInteger(c.Args[0])
+	below := LeadingInteger(c.Args[0])
 	facts, _ := c.Variable("facts")
 	fqdn := facts.Dig("networking", "fqdn").Text()
 	if c.Arg(2).Truthy() {
@@ -31,11 +31,11 @@ func fqdnRand(c *eval.Invocation) (data.Value, error) {
 		return undef, eval.Errorf("invalid argument - %d", below)
 	}
 	seed, _ := new(big.Int).SetString(hex.EncodeToString(sum[:]), 16)
-	return data.OfInt(int64(newTwister(seed).below(uint64(below)))), nil
+	return data.OfInt(int64(NewRandom(seed).Below(uint64(below)))), nil
 }
 
-// leadingInteger reads the number that a text begins with, as Ruby's to_i does.
-func leadingInteger(v data.Value) int64 {
+// LeadingInteger reads the number that a text begins with, as Ruby's to_i does.
+func LeadingInteger(v data.Value) int64 {
 	switch v.Kind() {
 	case data.Int:
 		return v.Int()
@@ -51,19 +51,21 @@ func leadingInteger(v data.Value) int64 {
 	return n
 }
 
-// A twister makes the random numbers of Ruby: MT19937, seeded with an array.
-type twister struct {
+// A Random makes the random numbers that Ruby makes of a seed: MT19937, seeded with an
+// array. It is for one goroutine.
+type Random struct {
 	state [624]uint32
 	next  int
 }
 
-func newTwister(seed *big.Int) *twister {
-	bytes := seed.FillBytes(make([]byte, (seed.BitLen()+31)/32*4))
+// NewRandom returns the numbers of a seed that is not negative.
+func NewRandom(seed *big.Int) *Random {
+	bytes := seed.FillBytes(make([]byte, max(1, (seed.BitLen()+31)/32)*4))
 	key := make([]uint32, len(bytes)/4) // the lowest first
 	for i := range key {
 		key[i] = binary.BigEndian.Uint32(bytes[len(bytes)-4*(i+1):])
 	}
-	t := &twister{next: 624}
+	t := &Random{next: 624}
 	s := &t.state
 	s[0] = 19650218
 	for i := 1; i < len(s); i++ {
@@ -88,7 +90,7 @@ func newTwister(seed *big.Int) *twister {
 	return t
 }
 
-func (t *twister) uint32() uint32 {
+func (t *Random) uint32() uint32 {
 	s := &t.state
 	if t.next == len(s) {
 		t.next = 0
@@ -105,9 +107,9 @@ func (t *twister) uint32() uint32 {
 	return y ^ y>>18
 }
 
-// below returns a number below a bound: as many bits as that needs, until they are low
+// Below returns a number below a bound, which is not 0: as many bits as that needs, until they are low
 // enough.
-func (t *twister) below(bound uint64) uint64 {
+func (t *Random) Below(bound uint64) uint64 {
 	limit := bound - 1
 	kept := uint64(1)<<bits.Len64(limit) - 1
 retry:

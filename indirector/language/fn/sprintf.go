@@ -26,9 +26,9 @@ type printer struct {
 	isChosen  bool
 }
 
-// sprintf formats arguments; numbers are written by the formats of the type String, which
+// Sprintf formats arguments; numbers are written by the formats of the type String, which
 // are those of Ruby.
-func sprintf(format string, args []data.Value) (string, error) {
+func Sprintf(format string, args []data.Value) (string, error) {
 	p := &printer{args: args}
 	for {
 		before, rest, ok := strings.Cut(format, "%")
@@ -279,7 +279,7 @@ func integerOf(v data.Value) (*big.Int, error) {
 		n, _ := big.NewFloat(v.Float()).Int(nil)
 		return n, nil
 	case data.String:
-		return rubyInteger(v.Str())
+		return ParseInteger(v.Str())
 	}
 	return nil, eval.Errorf("can't convert %s into Integer", eval.RubyClass(v))
 }
@@ -291,7 +291,7 @@ func floatOf(v data.Value) (float64, error) {
 	case data.Float:
 		return v.Float(), nil
 	case data.String:
-		return rubyFloat(v.Str())
+		return ParseFloat(v.Str())
 	}
 	return 0, eval.Errorf("can't convert %s into Float", eval.RubyClass(v))
 }

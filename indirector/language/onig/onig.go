@@ -93,6 +93,8 @@ func translate(source string) (string, error) {
 			}
 		case strings.HasPrefix(t.s, "(?"):
 			t.group()
+		case strings.HasPrefix(t.s, "{,"):
+			t.atMost()
 		default:
 			t.take(1)
 		}
@@ -171,6 +173,15 @@ func (t *translation) group() {
 		return
 	}
 	t.write(options(t.s[2:end])+t.s[end:end+1], end+1)
+}
+
+// atMost translates a number of repetitions that has no least one, if it is that.
+func (t *translation) atMost() {
+	if end := strings.IndexByte(t.s, '}'); end > 2 && strings.Trim(t.s[2:end], "0123456789") == "" {
+		t.write("{0,", 2)
+		return
+	}
+	t.take(1)
 }
 
 // options returns the beginning of a group with options. Go has no extended ones, and

@@ -19,6 +19,8 @@ func TestCompile(t *testing.T) {
 		{`\h+`, "xyzff0", "ff0"},
 		{`[[:alpha:]]+`, "1é2", "é"},
 		{`(?<n>l+)`, "hello", "ll"},
+		{`a={,2}\z`, "xa=", "a="},
+		{`a{,}`, "a{,}", "a{,}"},
 	} {
 		re, err := onig.Compile(tt.source)
 		if err != nil {

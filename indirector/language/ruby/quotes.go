@@ -1,6 +1,12 @@
 package ruby
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
+
+// command is the text of a token that is a command of the shell.
+const command = "`"
 
 // quoted scans a text in the quotes that stand here.
 func (s *scanner) quoted(t token, k kind, interpolated bool) {
@@ -11,6 +17,9 @@ func (s *scanner) quoted(t token, k kind, interpolated bool) {
 	if k == str && s.peek(0) == ':' && s.peek(1) != ':' && (before.is(op, "{") || before.is(op, ",") || before.is(op, "(") || before.kind == newline) {
 		s.pos++
 		k = label
+	}
+	if quote == '`' {
+		t.text = command
 	}
 	s.addText(t, k, parts)
 }
@@ -40,8 +49,11 @@ func (s *scanner) percent(t token) bool {
 		s.addText(t, words, wordsOf(s.text(open, end, form < 'a', false)))
 	default:
 		k := str
-		if form == 's' {
+		switch form {
+		case 's':
 			k = symbol
+		case 'x':
+			t.text = command
 		}
 		s.addText(t, k, s.text(open, end, form != 'q' && form != 's', false))
 	}
@@ -115,6 +127,7 @@ func (s *scanner) text(open, end byte, interpolated, regular bool) []Part {
 		b.WriteByte(c)
 	}
 	flush()
+	s.unclosed = true
 	return parts
 }
 
@@ -134,12 +147,42 @@ func (s *scanner) escape(b *strings.Builder, end byte, interpolated, regular boo
 	case regular, !interpolated && c != end && c != '\\':
 		b.WriteByte('\\')
 		b.WriteByte(c)
+	case interpolated && (c == 'u' || c == 'x') && s.codePoint(b, c):
 	case interpolated && isKnown:
 		b.WriteByte(known)
 	case interpolated && c == '\n':
 	default:
 		b.WriteByte(c)
 	}
+}
+
+// codePoint writes a character by its number: \\u00e9, \\u{e9} or \\xe9. It reports
+// whether there is one.
+func (s *scanner) codePoint(b *strings.Builder, letter byte) bool {
+	rest, most := s.rest()[1:], 4
+	if letter == 'x' {
+		most = 2
+	}
+	digits, used := "", 0
+	if inner, _, ok := strings.Cut(strings.TrimPrefix(rest, "{"), "}"); ok && letter == 'u' && rest[0] == '{' {
+		digits, used = inner, len(inner)+2
+	} else {
+		for used < most && used < len(rest) && strings.IndexByte("0123456789abcdefABCDEF", rest[used]) >= 0 {
+			used++
+		}
+		digits = rest[:used]
+	}
+	n, err := strconv.ParseUint(digits, 16, 21)
+	if err != nil {
+		return false
+	}
+	s.pos += used
+	if letter == 'x' {
+		b.WriteByte(byte(n))
+	} else {
+		b.WriteRune(rune(n))
+	}
+	return true
 }
 
 // interpolation scans #{…}, and stops at its closing brace. Only the value of one
@@ -154,10 +197,12 @@ func (s *scanner) interpolation() Part {
 	inner.run("}")
 	s.depth--
 	s.pos, s.line = inner.pos-1, inner.line
+	s.unclosed = s.unclosed || inner.unclosed
+	code := append(inner.tokens, token{line: s.line})
 	if len(inner.tokens) == 1 && inner.tokens[0].kind == ident {
-		return Part{Variable: inner.tokens[0].text}
+		return Part{Variable: inner.tokens[0].text, code: &code}
 	}
-	return Part{Opaque: true}
+	return Part{Opaque: true, code: &code}
 }
 
 // heredoc scans the beginning of a heredoc, and reports whether there is one. Its
@@ -168,7 +213,7 @@ func (s *scanner) heredoc(t token) bool {
 	}
 	at, doc := 2, &heredoc{at: len(s.tokens)}
 	if c := s.peek(at); c == '-' || c == '~' {
-		doc.indented = true
+		doc.indented, doc.dedented = true, c == '~'
 		at++
 	}
 	if quote := s.peek(at); quote == '"' || quote == '\'' || quote == '`' {
@@ -205,10 +250,36 @@ func (s *scanner) heredocs() {
 			}
 			b.WriteString(text + "\n")
 		}
-		part := Part{Text: b.String(), Opaque: !doc.raw && strings.Contains(b.String(), "#{")}
 		if doc.at < len(s.tokens) {
-			s.tokens[doc.at].parts = []Part{part}
+			s.tokens[doc.at].parts = s.heredocParts(doc, b.String())
 		}
 	}
 	s.waiting = nil
+}
+
+// heredocParts returns the parts of a heredoc, which is read in full.
+func (s *scanner) heredocParts(doc *heredoc, text string) []Part {
+	if doc.dedented {
+		text = dedented(text)
+	}
+	if doc.raw || !strings.ContainsAny(text, `\#`) {
+		return []Part{{Text: text}}
+	}
+	inner := &scanner{src: text, line: s.line, depth: s.depth}
+	return inner.text(0, 0, true, false)
+}
+
+// dedented drops the indentation that all lines have, but those that are blank.
+func dedented(text string) string {
+	least := -1
+	for l := range strings.Lines(text) {
+		if rest := strings.TrimLeft(l, " \t"); rest != "\n" && (least < 0 || len(l)-len(rest) < least) {
+			least = len(l) - len(rest)
+		}
+	}
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		b.WriteString(l[min(max(least, 0), len(l)-len(strings.TrimLeft(l, " \t"))):])
+	}
+	return b.String()
 }

@@ -73,6 +73,8 @@ type Part struct {
 	Text     string
 	Variable string // "" if the part is literal
 	Opaque   bool   // it is interpolated, and no variable
+
+	code *[]token // what is interpolated, for Tokens
 }
 
 // Names, calls and operators.

@@ -13,6 +13,8 @@ type scanner struct {
 	depth   int // of interpolations
 	tokens  []token
 	waiting []*heredoc // whose text begins with the next line
+	// unclosed is whether a text has no end.
+	unclosed bool
 }
 
 // A heredoc is one whose text was not read yet.
@@ -20,6 +22,7 @@ type heredoc struct {
 	end      string
 	indented bool // the line that ends it may be indented
 	raw      bool // nothing is interpolated
+	dedented bool // the indentation that all lines have is dropped
 	at       int  // its token
 }
 
@@ -233,10 +236,17 @@ func (s *scanner) word(t token) {
 }
 
 func (s *scanner) number(t token) {
-	for isWord(s.peek(0)) || s.peek(0) == '.' && isDigit(s.peek(1)) {
+	start := s.pos
+	for isWord(s.peek(0)) || s.peek(0) == '.' && isDigit(s.peek(1)) || s.exponent(start) {
 		s.pos++
 	}
-	s.add(t, number, "")
+	s.add(t, number, s.src[start:s.pos])
+}
+
+// exponent reports whether the sign of the exponent of a number stands here.
+func (s *scanner) exponent(start int) bool {
+	c := s.peek(0)
+	return (c == '-' || c == '+') && s.pos > start && s.src[s.pos-1]|0x20 == 'e' && isDigit(s.peek(1)) && !strings.HasPrefix(s.src[start:], "0x")
 }
 
 func (s *scanner) variable(t token) {

@@ -1,0 +1,150 @@
+package erb_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/erb"
+)
+
+// A world is a host without functions, whose steps and bytes are bounded.
+type world struct {
+	variables    []data.Pair
+	steps, bytes int
+}
+
+var errLimit = errors.New("limit")
+
+func (w *world) Variable(name string) (data.Value, bool) {
+	return data.OfHash(w.variables).Lookup(strings.TrimPrefix(name, "::"))
+}
+func (w *world) Variables() []data.Pair { return w.variables }
+func (w *world) Call(string, []data.Value, bool) (data.Value, bool, error) {
+	return data.Value{}, false, nil
+}
+func (w *world) Names(string) ([]string, error) { return nil, nil }
+func (w *world) Step() error {
+	if w.steps--; w.steps < 0 {
+		return errLimit
+	}
+	return nil
+}
+
+func (w *world) Spend(n int) error {
+	if w.bytes -= n; w.bytes < 0 {
+		return errLimit
+	}
+	return nil
+}
+
+func rendered(source string, variables ...data.Pair) (string, error) {
+	t, err := erb.Parse(source)
+	if err != nil {
+		return "", err
+	}
+	return t.Render(&world{variables, 100_000, 16 << 20})
+}
+
+// Rule LANG-ERB-01: what is outside the subset, or reaches for the machine, is an error
+// of ours that no rescue sees. Rule LANG-ERB-02: it names the line and the construct.
+func TestUnsupported(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ source, want string }{
+		{"a\n<%= File.read('/etc/passwd') %>", "line 2: the constant File is not supported"},
+		{"<%= `id` %>", "line 1: a command of the shell is not"},
+		{"<%= %x(id) %>", "line 1: a command of the shell is not"},
+		{"<%= system('id') rescue 'x' %>", "line 1: the method system is not"},
+		{"<%= eval('1') %>", "line 1: the method eval is not"},
+		{"<%= 'a'.send(:upcase) %>", "line 1: the method send of String is not"},
+		{"<%= ENV['HOME'] %>", "line 1: the constant ENV is not"},
+		{"\n\n<% require 'socket' %>", `line 3: require "socket" is not`},
+		{"<%= IO.popen('id') %>", "line 1: the constant IO is not"},
+		{"<%= 'a'.instance_eval { } %>", "line 1: the method instance_eval of String is not"},
+		{"<%= 'abc'.unpack('C*') %>", "line 1: the method unpack of String is not"},
+		{"<% class X; end %>", "line 1: the keyword class is not"},
+		{"<%= $LOAD_PATH %>", "line 1: the global variable $LOAD_PATH is not"},
+	} {
+		_, err := rendered(tt.source)
+		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %s", tt.source, err, tt.want)
+		}
+	}
+}
+
+// Rule LANG-ERB-01: steps, memory and depth are bounded.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{
+		"<% while true do end %>",
+		"<% loop { } %>",
+		"<% def f() f() end; f() %>",
+		"<%= 'a' * 1_000_000_000 %>",
+		"<%= 9 ** 9 ** 9 %>",
+		"<% x = []; x << x %><%= x.flatten.join %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= x.inspect %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= x == x.dup %>",
+		"<% h = {}; h['a'] = h %><%= h.to_json %>",
+		"<% s = 'ab'; 60.times { s = s + s } %>",
+		"<% x = []; 100000.times { x = [x] } %><%= x.inspect %>",
+		"<%= (1..10_000_000_000).to_a.size %>",
+		"<%= 'x'.ljust(10_000_000_000) %>",
+		"<%= '%999999999d' % 1 %>",
+		"<%= [1, 2, 3, 4].product(*([[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]] * 20)).size %>",
+		"<%= " + strings.Repeat("(", 10_000) + " %>",
+		"<%= " + strings.Repeat("[", 10_000) + " %>",
+		"<%= " + strings.Repeat(`"#{`, 1_000) + " %>",
+	} {
+		if out, err := rendered(source); err == nil {
+			t.Errorf("%.60s: got %.60s, want an error", source, out)
+		}
+	}
+}
+
+// Strings of manifests cannot be changed. Rule LANG-ERB-06.
+func TestFrozen(t *testing.T) {
+	t.Parallel()
+	_, err := rendered(`<% @s << "x" %>`, data.P("s", data.OfString("a")))
+	if want := `can't modify frozen String: "a"`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Rule LANG-ERB-05: an error knows its line.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]int{
+		"<%= nil + 1 %>":       1,
+		"a\nb\n<%= nil + 1 %>": 3,
+		"<% x = 1 -%>\n<%# a\nb -%>\n<% if x\n-%>\n<%= nil + 1 %>\n<% end %>": 6,
+		"a\n<%- [1].each do |y| -%>\n\n<%= nil + y %><% end %>":               4,
+	} {
+		_, err := rendered(source)
+		var e *erb.Error
+		if !errors.As(err, &e) || e.Line != want {
+			t.Errorf("%q: got line %+v, want %d", source, e, want)
+		}
+	}
+}
+
+// Whatever a template is, rendering ends, without a panic.
+func FuzzRender(f *testing.F) {
+	for _, seed := range []string{
+		"<% @l.each do |e| -%>\n* <%= e %>\n<% end -%>\n", "<%= @h.sort.map { |k, v| \"#{k}=#{v}\" }.join(',') %>", "<%= @s[1..3].tr('a-c', 'x') %>",
+		"<% case @s when /b/ then %>x<% else %>y<% end %>", "<%- x = <<X\nh\nX\n-%><%= x %>", "<%= 7 / 2 ** 3 - 1.5 % 2 %>", "<%% %%> <%# c %>",
+		"<%= @l.inject(:+) rescue 'no' %>", "<%= '%05d %s' % [1, 'a'] %>", "<% def f(a, b = 2, *c) a end %><%= f(1) %>", "<%= ->(x) { x }.call(1) %>",
+	} {
+		f.Add(seed)
+	}
+	variables := []data.Pair{
+		data.P("s", data.OfString("abc def")), data.P("l", data.OfList([]data.Value{data.OfInt(1), data.OfString("b"), {}})),
+		data.P("h", data.OfHash([]data.Pair{data.P("a", data.OfInt(1)), data.P("b", data.OfList(nil))})),
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		_, err := rendered(source, variables...)
+		if err != nil && strings.Contains(err.Error(), "internal error") {
+			t.Error(err)
+		}
+	})
+}

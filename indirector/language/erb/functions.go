@@ -1,0 +1,154 @@
+package erb
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
+)
+
+// Options are what the functions see. The zero value has no files.
+type Options struct {
+	// Find returns the file that the name of a template means, and false if there is
+	// none. If nil, there are none.
+	Find func(c *eval.Invocation, name string) (path, text string, ok bool)
+	// Variables returns the variables that the place of a call sees, those of the scopes
+	// around it included.
+	Variables func(c *eval.Invocation) []data.Pair
+	// Library has the functions that templates call.
+	Library eval.Library
+	// Names returns the classes or the tags: what is "classes" or "all_tags". If nil, that
+	// is not supported.
+	Names func(c *eval.Invocation, what string) ([]string, error)
+}
+
+// Functions returns the functions template and inline_template.
+func Functions(opts Options) eval.Library {
+	f := &functions{opts}
+	old := func(name string, do func(c *eval.Invocation) (data.Value, error)) *eval.Builtin {
+		return &eval.Builtin{Name: name, Old: true, Ways: []eval.Way{{Params: "Any args*", Do: do}}}
+	}
+	return eval.Library{"template": old("template", f.template), "inline_template": old("inline_template", f.inline)}
+}
+
+type functions struct{ Options }
+
+// inline renders its arguments. Rule LANG-ERB-05.
+func (f *functions) inline(c *eval.Invocation) (data.Value, error) {
+	var b strings.Builder
+	for _, v := range c.Args {
+		s, err := f.render(c, v.Text())
+		if err != nil {
+			return data.Value{}, wrapped(err, func(message string, _ int) string { return "Failed to parse inline template: " + message }, "inline template")
+		}
+		b.WriteString(s)
+	}
+	return data.OfString(b.String()), nil
+}
+
+// template renders files.
+func (f *functions) template(c *eval.Invocation) (data.Value, error) {
+	var b strings.Builder
+	for _, v := range c.Args {
+		name := v.Text()
+		path, text, ok := "", "", false
+		if f.Find != nil {
+			path, text, ok = f.Find(c, name)
+		}
+		if !ok {
+			return data.Value{}, eval.Errorf("Could not find template '%s'", name)
+		}
+		s, err := f.render(c, text)
+		if err != nil {
+			return data.Value{}, wrapped(err, func(message string, line int) string {
+				return "Failed to parse template " + name + ":\n  Filepath: " + path + "\n  Line: " + strconv.Itoa(line) + "\n  Detail: " + message + "\n"
+			}, "template "+name)
+		}
+		b.WriteString(s)
+	}
+	return data.OfString(b.String()), nil
+}
+
+func (f *functions) render(c *eval.Invocation, source string) (string, error) {
+	if err := c.Spend(len(source)); err != nil {
+		return "", err
+	}
+	t, err := Parse(source)
+	if err != nil {
+		return "", err
+	}
+	return t.Render(&host{c, f})
+}
+
+// wrapped returns the error of a template as Puppet puts it: exceptions within a text of
+// its own, what is no Ruby as it is. An error of ours names the template.
+func wrapped(err error, around func(message string, line int) string, name string) error {
+	var final *eval.Error
+	var failed *failure
+	var syntax *syntaxError
+	line := 1
+	if e, ok := err.(*Error); ok {
+		line = e.Line
+	}
+	switch {
+	case errors.As(err, &final):
+		return final
+	case errors.As(err, &syntax):
+		return &eval.Error{Message: syntax.Error()}
+	case errors.Is(err, errors.ErrUnsupported):
+		return &named{name, err}
+	case errors.As(err, &failed):
+		return eval.Errorf("%s", around(failed.message, line))
+	}
+	return err
+}
+
+// A named is an error of ours with the template in front of it.
+type named struct {
+	template string
+	err      error
+}
+
+func (e *named) Error() string { return e.template + ", " + e.err.Error() }
+func (e *named) Unwrap() error { return e.err }
+
+// A host is what a template sees of a call.
+type host struct {
+	c *eval.Invocation
+	f *functions
+}
+
+func (h *host) Variable(name string) (data.Value, bool) { return h.c.Variable(name) }
+
+func (h *host) Variables() []data.Pair {
+	if h.f.Variables == nil {
+		return nil
+	}
+	return h.f.Variables(h.c)
+}
+
+func (h *host) Call(name string, args []data.Value, older bool) (v data.Value, known bool, err error) {
+	if older {
+		b := h.f.Library[name]
+		if b == nil || !b.Old && !bothKinds[name] {
+			return v, false, nil
+		}
+	}
+	return h.c.Call(name, args, h.f.Library)
+}
+
+// bothKinds are functions of the newer kind that Puppet has a function of the older kind
+// for as well.
+var bothKinds = setOf("versioncmp defined include require contain hiera hiera_array hiera_hash hiera_include alert crit debug emerg err info notice warning")
+
+func (h *host) Names(what string) ([]string, error) {
+	if h.f.Names == nil {
+		return nil, errors.ErrUnsupported
+	}
+	return h.f.Names(h.c, what)
+}
+
+func (h *host) Step() error           { return h.c.Step() }
+func (h *host) Spend(bytes int) error { return h.c.Spend(bytes) }

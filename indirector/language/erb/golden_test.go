@@ -1,0 +1,125 @@
+package erb_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
+	"indirtui/indirector/language/erb"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/syntax"
+)
+
+// A row is one of eval_erb.jsonl: a call of a function that renders, and what real Puppet
+// made of it.
+type row struct {
+	ID        string
+	Code      string
+	Error     *string
+	RubyError bool `json:"ruby_error"`
+	Line      int
+	Column    int
+	Type      string
+	String    string
+}
+
+// render evaluates a program with the variables of the recorder.
+func render(t *testing.T, code string, variables []data.Pair) (data.Value, error) {
+	t.Helper()
+	library := maps.Clone(fn.Library())
+	maps.Copy(library, erb.Functions(erb.Options{
+		Library: library,
+		Names:   func(*eval.Invocation, string) ([]string, error) { return []string{"main"}, nil },
+		Variables: func(c *eval.Invocation) []data.Pair {
+			all := slices.Clone(variables)
+			for _, name := range []string{"x", "n", "s", "l", "h"} {
+				if v, ok := c.Variable(name); ok {
+					all = append(all, data.P(name, v))
+				}
+			}
+			return all
+		},
+	}))
+	prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{})
+	if report.Failure != nil {
+		t.Fatal(code, report.Failure.Message)
+	}
+	thread := eval.NewThread(eval.Options{MaxSteps: 100_000, MaxBytes: 64 << 20})
+	for _, p := range variables {
+		thread.Set(p.Key.Str(), p.Value)
+	}
+	return thread.Run(t.Context(), eval.Compile(prog, library))
+}
+
+// variablesOf returns the variables of the recorder's top scope.
+func variablesOf(t *testing.T) []data.Pair {
+	t.Helper()
+	text, err := os.ReadFile(golden.PathBeside(t, "../eval", "lang", "env", "facts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := psych.Decode(text, psych.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(slices.Clone(doc.Value.Hash()),
+		data.P("facts", doc.Value), data.P("environment", data.OfString("golden")), data.P("title", data.OfString("main")),
+		data.P("trusted", data.OfHash([]data.Pair{data.P("certname", data.OfString("node1.example.test"))})))
+}
+
+// Every template becomes what it became in real Puppet.
+func TestGoldenEvalERB(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open(golden.Path(t, "lang", "eval_erb.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	variables := variablesOf(t)
+	taken, left := 0, 0
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r row
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		v, err := render(t, r.Code, variables)
+		var failed *eval.Error
+		errors.As(err, &failed)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			left++
+			t.Logf("%s is outside the subset: %v", r.ID, err)
+			continue
+		case err == nil && r.Error != nil:
+			t.Errorf("%s %s:\n got %s\nwant the error %s", r.ID, r.Code, v.Text(), *r.Error)
+		case err != nil && r.Error == nil:
+			t.Errorf("%s %s:\n got the error %s\nwant %q", r.ID, r.Code, err, r.String)
+		case r.RubyError:
+		case err != nil && strings.TrimSpace(failed.Message) != strings.TrimSpace(*r.Error):
+			t.Errorf("%s %s:\n got the error %s\nwant the error %s", r.ID, r.Code, failed.Message, *r.Error)
+		case err != nil && (failed.Line != r.Line || failed.Column != r.Column):
+			t.Errorf("%s %s:\n got the place %d:%d\nwant %d:%d", r.ID, r.Code, failed.Line, failed.Column, r.Line, r.Column)
+		case err == nil && eval.Text(v) != r.String:
+			t.Errorf("%s %s:\n got %q\nwant %q", r.ID, r.Code, eval.Text(v), r.String)
+		}
+		taken++
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows were rendered, %d are outside the subset", taken, left)
+	if taken < 100 && os.Getenv("INDIRTUI_GOLDEN") == "" {
+		t.Errorf("only %d rows were rendered", taken)
+	}
+}

@@ -1,0 +1,42 @@
+package eval
+
+import "slices"
+
+// This file is what functions of modules see of the evaluation around them.
+
+// Callers returns where the calls under way stand, this one first and the program last,
+// whose line is 0. A file that is not known is "unknown". Rule LANG-ERR-09.
+func (c *Invocation) Callers() []Call {
+	file, line := c.Place()
+	out := []Call{{File: file, Line: line}}
+	stack := c.frame.thread.stack
+	if n := len(stack); n > 0 && stack[n-1].site == c.site { // as it is for a call with a lambda
+		stack = stack[:n-1]
+	}
+	for _, call := range slices.Backward(stack) {
+		line, _ := call.site.position(call.site.node)
+		out = append(out, Call{call.name, call.site.source.File, line})
+	}
+	out = append(out, Call{File: file})
+	for i := range out {
+		if out[i].File == "" {
+			out[i].File = "unknown"
+		}
+	}
+	return out
+}
+
+// Once reports whether a key is new to the thread: what is logged once has one.
+func (c *Invocation) Once(key string) bool {
+	t := c.frame.thread
+	if t.logged[key] {
+		return false
+	}
+	t.logged[key] = true
+	return true
+}
+
+// LogPlain logs a message of Puppet itself, with neither scope nor place.
+func (c *Invocation) LogPlain(level, message string) {
+	c.frame.thread.log(LogEntry{Level: level, Message: message})
+}

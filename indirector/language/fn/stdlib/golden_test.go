@@ -1,0 +1,230 @@
+package stdlib_test
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
+	"indirtui/indirector/golden"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/fn/stdlib"
+	"indirtui/indirector/language/syntax"
+)
+
+// installed is where Debian's packages of modules are.
+const installed = "/usr/share/puppet/modules"
+
+// A row is one of eval_stdlib.jsonl: an expression, and what real Puppet made of it.
+type row struct {
+	ID        string
+	Code      string
+	Settings  map[string]string
+	Error     *string
+	RubyError bool `json:"ruby_error"`
+	Line      int
+	Column    int
+	Type      string
+	String    string
+	Logs      []logged
+}
+
+type logged struct {
+	Level, Message, Source string
+	Line                   int
+}
+
+// A site evaluates programs that see the module, one after the other in one thread, as
+// the recorder was one process.
+type site struct {
+	thread  *eval.Thread
+	library eval.Library
+	logs    []logged
+}
+
+func newSite(t *testing.T, facts data.Value) *site {
+	t.Helper()
+	s := &site{library: maps.Clone(fn.Library())}
+	functions := stdlib.Functions(stdlib.Options{
+		Dir: "<SYSTEM_MODULES>/stdlib", Environment: "golden", Files: os.DirFS("/"), Library: s.library,
+		ModuleDir: func(name string) (string, bool) {
+			_, err := os.Stat(filepath.Join(installed, name))
+			return filepath.Join(installed, name), err == nil && name == "stdlib"
+		},
+		Find: func(*eval.Invocation, string, string) (data.Value, bool) { return data.Value{}, false },
+	})
+	for name, f := range functions {
+		if s.library[name] == nil {
+			s.library[name] = f
+		}
+	}
+	s.thread = eval.NewThread(eval.Options{
+		MaxSteps: 10_000_000, MaxBytes: 1 << 30,
+		Load: s.load,
+		Log: func(e eval.LogEntry) {
+			if e.Level == "debug" {
+				return
+			}
+			l := logged{e.Level, e.Message, e.Source, e.Line}
+			if e.Source != "" {
+				l.Line = 0 // the recorder asked for no place there
+			}
+			s.logs = append(s.logs, l)
+		},
+	})
+	s.thread.Set("facts", facts)
+	for _, p := range facts.Hash() {
+		s.thread.Set(p.Key.Str(), p.Value)
+	}
+	return s
+}
+
+// load reads what the module has in the language.
+func (s *site) load(kind eval.Kind, name, _ string) (found eval.Found, err error) {
+	short, ok := strings.CutPrefix(name, "stdlib::")
+	if !ok {
+		return found, nil
+	}
+	dir := map[eval.Kind]string{eval.FunctionKind: "functions", eval.TypeKind: "types"}[kind]
+	text, err := os.ReadFile(filepath.Join(installed, "stdlib", dir, strings.ReplaceAll(short, "::", "/")+".pp"))
+	if err != nil {
+		return found, nil // there is none of the name
+	}
+	found.Programs = []*eval.Program{eval.Read(&syntax.Source{Text: string(text)}, syntax.Options{}, s.library)}
+	return found, nil
+}
+
+func (s *site) evaluate(t *testing.T, code string) (v data.Value, logs []logged, err error) {
+	t.Helper()
+	s.logs = nil
+	prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{})
+	if p := report.Failure; p != nil {
+		return v, nil, &eval.Error{Message: p.Message, Line: p.Line, Column: p.Column}
+	}
+	v, err = s.thread.Run(t.Context(), eval.Compile(prog, s.library))
+	return v, s.logs, err
+}
+
+func factsOf(t *testing.T) data.Value {
+	t.Helper()
+	text, err := os.ReadFile(golden.PathBeside(t, "../../eval", "lang", "env", "facts.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := psych.Decode(text, psych.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc.Value
+}
+
+// Every call of a function and every use of a type of the module gives what it gave to
+// real Puppet.
+func TestGoldenEvalStdlib(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat(filepath.Join(installed, "stdlib")); err != nil {
+		t.Skip("the module stdlib is not installed, so its types are not there")
+	}
+	f, err := os.Open(golden.Path(t, "lang", "eval_stdlib.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := newSite(t, factsOf(t))
+	taken, left := 0, map[string]int{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r row
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(r.Type, "Runtime[") {
+			left["values of classes of Ruby"]++
+			continue
+		}
+		v, logs, err := s.evaluate(t, r.Code)
+		if errors.Is(err, errors.ErrUnsupported) {
+			_, what, _ := strings.Cut(err.Error(), "Call, ")
+			if strings.Contains(err.Error(), "(?!") {
+				left["look-ahead in a regular expression"]++
+				continue
+			}
+			left[cmp.Or(regexp.MustCompile(` \(line.*`).ReplaceAllString(what, ""), err.Error())]++
+			continue
+		}
+		if needs := missing(err); needs != "" {
+			left[needs]++
+			continue
+		}
+		taken++
+		for _, difference := range r.differences(v, logs, err) {
+			t.Errorf("%s %q:\n%s", r.ID, r.Code, difference)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows were evaluated", taken)
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		t.Logf("%d rows were left out: %s", left[why], why)
+	}
+	if taken < 380 && os.Getenv("INDIRTUI_GOLDEN") == "" {
+		t.Errorf("only %d rows were evaluated", taken)
+	}
+}
+
+// missing returns what a failed row needs that is no part of this package, or "".
+func missing(err error) string {
+	if err == nil {
+		return ""
+	}
+	for _, name := range []string{"epp", "inline_epp", "find_template"} {
+		if strings.Contains(err.Error(), "Unknown function: '"+name+"'") {
+			return "the function " + name
+		}
+	}
+	return ""
+}
+
+// differences holds an outcome against a row.
+func (r row) differences(v data.Value, logs []logged, err error) []string {
+	var all []string
+	differ := func(what, got, want string) {
+		if got != want {
+			all = append(all, what+":\n got "+got+"\nwant "+want)
+		}
+	}
+	var failed *eval.Error
+	switch {
+	case err == nil && r.Error != nil:
+		differ("no error", eval.Text(v)+" of "+eval.TypeOf(v).String(), *r.Error)
+	case r.RubyError:
+	case errors.As(err, &failed) && r.Error == nil:
+		differ("an error", failed.Error(), r.String+" of "+r.Type)
+	case r.Error != nil:
+		differ("the error", strings.TrimSpace(failed.Message), strings.TrimSpace(*r.Error))
+		if failed.Line != r.Line || failed.Column != r.Column {
+			differ("the place", failed.Error(), (&eval.Error{Message: *r.Error, Line: r.Line, Column: r.Column}).Error())
+		}
+	default:
+		differ("the type", eval.TypeOf(v).String(), r.Type)
+		differ("the string", eval.Text(v), r.String)
+	}
+	if !slices.Equal(logs, r.Logs) && !r.RubyError {
+		got, _ := json.Marshal(logs)
+		want, _ := json.Marshal(r.Logs)
+		differ("the logs", string(got), string(want))
+	}
+	return all
+}
