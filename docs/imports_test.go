@@ -74,7 +74,7 @@ var rules = []rule{
 	{"indirector/language/ruby", "", ""},
 	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax", ""},
 	{"indirector/language/loader", "indirector/language/eval indirector/language/rtype indirector/language/syntax indirector/modules traces/spell", ""},
-	{"indirector/language/types", "indirector/data indirector/language/syntax indirector/rich", ""},
+	{"indirector/language/types", "indirector/data indirector/language/onig indirector/language/syntax indirector/rich", ""},
 	{"indirector/language/onig", "indirector/rich", ""},
 	{"indirector/language/eval", "indirector/data indirector/language/onig indirector/language/syntax indirector/language/types indirector/rich", ""},
 	{"indirector/language/fn", "indirector/data indirector/language/eval indirector/language/syntax indirector/language/types indirector/rich", ""},
