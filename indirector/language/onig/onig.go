@@ -4,7 +4,8 @@
 // does not know: look-around, back references, possessive and atomic groups, classes
 // within classes, the option x. Go's library takes linear time, whatever the expression.
 // Beside letters that are not of ASCII \b finds other places than Ruby, and ^ one more:
-// behind a line feed that ends the text. Rule LANG-OP-11.
+// behind a line feed that ends the text; \Z takes that line feed, and what repeats a place
+// may take more. Rule LANG-OP-11.
 package onig
 
 import (
