@@ -210,7 +210,7 @@ func (c *compilation) richToWire(r *resource, name string, v data.Value) data.Va
 	if !c.o.RichData {
 		return c.asText(r, name, v)
 	}
-	if inner, secret := eval.Unwrap(v); secret {
+	if inner, secret := types.Unwrap(v); secret {
 		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", c.toWire(r, name, inner))})
 	}
 	if t, ok := types.AsType(v); ok {

@@ -40,7 +40,7 @@ func (c *compilation) finishResource(r *resource) error {
 	r.finished = true
 	c.tagWithContainer(r)
 	for i := range r.params {
-		if v, secret := eval.Unwrap(r.params[i].value); secret {
+		if v, secret := types.Unwrap(r.params[i].value); secret {
 			r.sensitive = append(r.sensitive, r.params[i].name)
 			r.params[i].value = v
 		}

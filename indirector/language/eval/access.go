@@ -260,7 +260,7 @@ func keyOf(n *syntax.Access) syntax.Node { return n.Keys[0] }
 // parametrized returns a type with parameters. Rule LANG-TYPE-24.
 func parametrized(n *syntax.Access, t types.Type, keys []data.Value) (data.Value, error) {
 	if len(keys) == 1 && t.Equal(richTypes()["Resource"]) {
-		if inner, ok := types.AsType(keys[0]); ok && Assignable(t, inner) {
+		if inner, ok := types.AsType(keys[0]); ok && types.Assignable(t, inner) {
 			return keys[0], nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
 )
 
 // operands of an operator.
@@ -320,9 +321,9 @@ func negated(v data.Value) (data.Value, error) {
 	case data.Float:
 		return data.OfFloat(-v.Float()), nil
 	}
-	ns, _ := Nanoseconds(v)
+	ns, _ := types.NanosecondsOf(v)
 	if kindOf(v) == isTimestamp {
-		return timestampOf(-ns)
+		return types.OfTimestamp(-ns), nil
 	}
-	return timespanOf(-ns)
+	return types.OfTimespan(-ns), nil
 }

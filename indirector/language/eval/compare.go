@@ -59,14 +59,14 @@ func equalTimes(a, b data.Value) bool {
 // compareTimes orders a time and a time of its kind, or a number of seconds: beside an
 // integer, the fraction of the time counts for nothing.
 func compareTimes(a, b data.Value) (int, bool) {
-	ns, _ := Nanoseconds(a)
+	ns, _ := types.NanosecondsOf(a)
 	switch b.Kind() {
 	case data.Int:
 		return cmp.Compare(floorDiv(ns, nanosInSecond), b.Int()), true
 	case data.Float:
 		return cmp.Compare(float64(ns)/nanosInSecond, b.Float()), true
 	}
-	other, ok := Nanoseconds(b)
+	other, ok := types.NanosecondsOf(b)
 	return cmp.Compare(ns, other), ok && kindOf(a) == kindOf(b)
 }
 
@@ -114,7 +114,7 @@ func Compare(a, b data.Value) (int, error) {
 		return CompareFold(a.Str(), b.Str()), nil
 	case isNumber(a):
 		if isTime(kindOf(b)) {
-			ns, _ := Nanoseconds(b)
+			ns, _ := types.NanosecondsOf(b)
 			return cmp.Compare(floatOf(a), float64(ns)/nanosInSecond), nil
 		}
 		if !isNumber(b) {
@@ -234,7 +234,7 @@ func compareTypes(op string, a types.Type, v data.Value) bool {
 	if !ok {
 		return op == "!="
 	}
-	below, above := Assignable(b, a), Assignable(a, b)
+	below, above := types.Assignable(b, a), types.Assignable(a, b)
 	same := a.Equal(b) || below && above
 	switch op {
 	case "==":

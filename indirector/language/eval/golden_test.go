@@ -148,11 +148,6 @@ func beyond(code string) string {
 			if strings.ContainsAny(n.Op, "~-<") && slices.Contains([]string{"->", "~>", "<-", "<~"}, n.Op) {
 				needs = "a catalog"
 			}
-		case *syntax.TypeName:
-			switch key := strings.ToLower(n.Value); {
-			case slices.Contains([]string{"object", "typeset", "error", "deferred", "target", "annotation", "typealias"}, key):
-				needs = "types of objects"
-			}
 		case *syntax.Variable:
 			if strings.HasPrefix(n.Name, "settings::") || slices.Contains([]string{"server_facts", "environment"}, n.Name) {
 				needs = "settings"

@@ -219,7 +219,7 @@ func oneOf(all []data.Value) data.Value {
 // Accepts reports whether a type has a value, also an iterator.
 func Accepts(t types.Type, v data.Value) bool {
 	if it, ok := v.Rich().(*Iterator); ok {
-		return Assignable(t, it.Type())
+		return types.Assignable(t, it.Type())
 	}
 	return types.Instance(t, v)
 }

@@ -34,7 +34,7 @@ func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 	if t, ok := types.AsType(pattern); ok {
 		return Accepts(t, v), nil
 	}
-	source, ok := RegexpSource(pattern)
+	source, ok := types.RegexpSource(pattern)
 	switch {
 	case ok:
 	case kindOf(pattern) == isVersions:
@@ -200,7 +200,7 @@ func (f *frame) inString(s string, v data.Value) (bool, error) {
 	if v.Kind() == data.String {
 		return strings.Contains(strings.ToLower(s), strings.ToLower(v.Str())), nil
 	}
-	source, ok := RegexpSource(v)
+	source, ok := types.RegexpSource(v)
 	if !ok {
 		return false, nil
 	}
@@ -222,7 +222,7 @@ func inBinary(b []byte, v data.Value) bool {
 
 func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 	t, isType := types.AsType(v)
-	if source, ok := RegexpSource(v); ok {
+	if source, ok := types.RegexpSource(v); ok {
 		re, err := CompileRegexp(source)
 		if err != nil {
 			return false, err
@@ -292,7 +292,7 @@ func (f *frame) richOption(v, option data.Value) (bool, error) {
 		if v.Kind() != data.String {
 			return false, nil
 		}
-		source, _ := RegexpSource(option)
+		source, _ := types.RegexpSource(option)
 		re, err := CompileRegexp(source)
 		return err == nil && f.find(re, v.Str()), err
 	case isVersions:

@@ -5,11 +5,19 @@ import (
 	"strconv"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
-// member returns a part of a value by its name, if the value has one that is called so.
-// Of the values of the language only URIs have parts. Rule LANG-EV-06.
+// member returns a part of a value by its name, if the value has one that is called so:
+// an attribute of an object, or a part of a URI. Functions of objects would be in Ruby.
+// Rule LANG-EV-06.
 func member(v data.Value, name string) (data.Value, bool) {
+	if name == "message" && types.Instance(richTypes()["Error"], v) {
+		name = "msg"
+	}
+	if m, ok := types.Member(v, name); ok {
+		return m, true
+	}
 	if kindOf(v) != isURI {
 		return v, false
 	}

@@ -283,7 +283,7 @@ func (s *Signature) argumentProblem(args []data.Value) *problem {
 		return &problem{kind: wrongCount, expected: s.sizes, got: counts{len(args), len(args)}}
 	}
 	for i, v := range args { // Puppet describes types of arguments, also where values decided
-		if p := s.at(i); p.Type != nil && !Assignable(p.Type, TypeOf(v)) {
+		if p := s.at(i); p.Type != nil && !types.Assignable(p.Type, TypeOf(v)) {
 			return &problem{kind: wrongType, at: " parameter '" + p.Name + "'", accepts: p.Type, value: v}
 		}
 	}

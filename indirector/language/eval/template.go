@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
 )
 
 // A template is what a source of EPP means: a lambda whose parameters are given by their
@@ -57,7 +58,7 @@ func (c *compiler) render(n *syntax.Render) code {
 			return v, err
 		}
 		out := f.thread.output
-		if inner, ok := Unwrap(v); ok {
+		if inner, ok := types.Unwrap(v); ok {
 			v, out.secret = inner, true
 		}
 		text, err := f.thread.text(v)

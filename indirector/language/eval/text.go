@@ -2,11 +2,9 @@ package eval
 
 import (
 	"strings"
-	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/types"
-	"indirtui/indirector/rich"
 )
 
 // Text returns the form that a value has within a string. Rule LANG-VAL-03.
@@ -66,7 +64,7 @@ func appendText(b []byte, v data.Value, limit int) []byte {
 // RubyText returns the form that a value has in messages of Ruby: lists, hashes and regular
 // expressions are not those of the language.
 func RubyText(v data.Value) string {
-	if source, ok := RegexpSource(v); ok {
+	if source, ok := types.RegexpSource(v); ok {
 		return "(?-mix:" + source + ")"
 	}
 	return v.Text()
@@ -109,11 +107,8 @@ func Label(v data.Value) string {
 func typeLabel(v data.Value) string {
 	t, _ := types.AsType(v)
 	text := t.String()
-	if strings.HasSuffix(text, "']") && Assignable(richTypes()["Resource"], t) {
+	if strings.HasSuffix(text, "']") && types.Assignable(richTypes()["Resource"], t) {
 		return text + " Resource-Reference"
 	}
 	return text + "-Type"
 }
-
-// timestampText writes nanoseconds since 1970 as Puppet shows them.
-func timestampText(ns int64) string { return rich.FormatTimestamp(time.Unix(0, ns).UTC()) }

@@ -20,7 +20,7 @@ func nanosOf(v data.Value) int64 {
 	case data.Float:
 		return int64(v.Float() * nanosInSecond)
 	}
-	ns, _ := Nanoseconds(v)
+	ns, _ := types.NanosecondsOf(v)
 	return ns
 }
 
@@ -38,7 +38,7 @@ func computeTimes(n *syntax.Binary, x operands) (data.Value, error) {
 		case x.op == "+", x.op == "*" && right == isTimespan:
 			x.left, x.right = x.right, x.left
 		case x.op == "-" && right == isTimespan:
-			x.left, _ = timespanOf(nanosOf(x.left))
+			x.left = types.OfTimespan(nanosOf(x.left))
 		default:
 			return data.Value{}, inapplicableWhen(n, x)
 		}
@@ -62,18 +62,18 @@ func shifted(x operands, left, right richKind) (data.Value, error) {
 		case left == isTimestamp && right == isTimestamp:
 			return data.Value{}, Errorf("A Timestamp cannot be added to a Timestamp")
 		case left == isTimespan && right != isTimestamp:
-			return timespanOf(sum)
+			return types.OfTimespan(sum), nil
 		}
-		return timestampOf(sum)
+		return types.OfTimestamp(sum), nil
 	}
 	sum = a - b
 	switch {
 	case left == isTimespan && right == isTimestamp:
 		return data.Value{}, Errorf("A Timestamp cannot be subtracted from a Timespan")
 	case left == isTimespan || right == isTimestamp:
-		return timespanOf(sum)
+		return types.OfTimespan(sum), nil
 	}
-	return timestampOf(sum)
+	return types.OfTimestamp(sum), nil
 }
 
 // scaled multiplies or divides a length of time.
@@ -85,9 +85,9 @@ func scaled(n *syntax.Binary, x operands, right richKind) (data.Value, error) {
 	case x.op == "*" && right != notRich:
 		return data.Value{}, Errorf("A Timestamp cannot be multiplied by %s", other)
 	case x.op == "*" && x.right.Kind() == data.Float:
-		return timespanOf(int64(float64(ns) * x.right.Float()))
+		return types.OfTimespan(int64(float64(ns) * x.right.Float())), nil
 	case x.op == "*":
-		return timespanOf(ns * x.right.Int())
+		return types.OfTimespan(ns * x.right.Int()), nil
 	case x.op == "%" && right != notRich:
 		return data.Value{}, Errorf("Can not do modulus on a Timespan using a %s", other)
 	case x.op == "/" && right == isTimestamp:
@@ -99,9 +99,9 @@ func scaled(n *syntax.Binary, x operands, right richKind) (data.Value, error) {
 	case right == isTimespan:
 		return computeFloats(n, operands{"/", data.OfFloat(float64(ns)), data.OfFloat(float64(nanosOf(x.right)))})
 	case x.right.Kind() == data.Float:
-		return timespanOf(int64(math.Floor(float64(ns) / x.right.Float())))
+		return types.OfTimespan(int64(math.Floor(float64(ns) / x.right.Float()))), nil
 	}
-	return timespanOf(floorDiv(ns, x.right.Int()))
+	return types.OfTimespan(floorDiv(ns, x.right.Int())), nil
 }
 
 func floorDiv(a, b int64) int64 {

@@ -18,7 +18,7 @@ type alias struct {
 
 func (t *Thread) define(n *syntax.TypeAlias) error {
 	key := typeKey(n.Name)
-	if known, err := types.Parse(n.Name, nil); err == nil && !Assignable(richTypes()["Resource"], known) {
+	if known, err := types.Parse(n.Name, nil); err == nil && !types.Assignable(richTypes()["Resource"], known) {
 		return &Error{Message: "Attempt to redefine entity 'http://puppet.com/2016.1/runtime/type/" + key + "'. Originally set by Puppet-Type-System/Static-Loader."}
 	}
 	if _, ok := t.aliases[key]; !ok {
@@ -61,9 +61,13 @@ func (t *Thread) loadType(name string) error {
 }
 
 // inSet returns the type that a TypeSet has, whose name is the beginning of the name; or
-// nil.
+// nil. Sets that programs define themselves do not give their types names.
 func (t *Thread) inSet(name string) (types.Type, error) {
 	for at := strings.LastIndex(name, "::"); at > 0; at = strings.LastIndex(name[:at], "::") {
+		_, loaded := t.loaded[loadKey{TypeKind, name[:at], ""}]
+		if _, known := t.aliases[name[:at]]; known && !loaded {
+			continue
+		}
 		set, err := t.named(name[:at])
 		if err != nil {
 			return nil, err

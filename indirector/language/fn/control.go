@@ -1,10 +1,13 @@
 package fn
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
 )
 
 // blocks are functions that call a lambda once, if at all.
@@ -42,7 +45,7 @@ func control() map[string][]eval.Way {
 				err = eval.Errorf("Unknown function '%s'", name)
 			}
 			return v, err
-		})},
+		}), way("Deferred deferred", func(c *eval.Invocation) (data.Value, error) { return resolved(c, c.Arg(0)) })},
 		"import": {way("Any args*", func(*eval.Invocation) (data.Value, error) {
 			return undef, eval.Issuef("Use of 'import' has been discontinued in favor of a manifest directory. See http://links.puppet.com/puppet-import-deprecation")
 		})},
@@ -74,4 +77,66 @@ func joined(c *eval.Invocation) (string, error) {
 		}
 	}
 	return strings.Join(words, " "), nil
+}
+
+// resolved calls what a Deferred stands for, and what is deferred within its arguments. One
+// whose name begins with $ is a variable, and the arguments are a path into it.
+func resolved(c *eval.Invocation, v data.Value) (data.Value, error) {
+	nameOf, _ := types.Member(v, "name")
+	given, _ := types.Member(v, "arguments")
+	args := make([]data.Value, given.Len())
+	for i, x := range given.List() {
+		var err error
+		if args[i], err = withResolved(c, x); err != nil {
+			return undef, err
+		}
+	}
+	name := nameOf.Str()
+	if variable, ok := strings.CutPrefix(name, "$"); ok {
+		value, _ := c.Variable(variable)
+		name, args = "dig", slices.Insert(args, 0, value)
+	}
+	if err := c.Step(); err != nil {
+		return undef, err
+	}
+	result, known, err := c.Call(name, args, Library())
+	if err == nil && !known {
+		err = eval.Errorf("Unknown function '%s'", name)
+	}
+	return result, err
+}
+
+var deferredType = sync.OnceValue(func() types.Type { return eval.MustType("Deferred") })
+
+// withResolved returns a value without what is deferred within it.
+func withResolved(c *eval.Invocation, v data.Value) (data.Value, error) {
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			var err error
+			if l[i], err = withResolved(c, x); err != nil {
+				return undef, err
+			}
+		}
+		return data.OfList(l), nil
+	case data.Hash:
+		b := eval.NewHash(v.Len())
+		for _, p := range v.Hash() {
+			key, err := withResolved(c, p.Key)
+			if err != nil {
+				return undef, err
+			}
+			value, err := withResolved(c, p.Value)
+			if err != nil {
+				return undef, err
+			}
+			b.Put(key, value)
+		}
+		return b.Value(), nil
+	}
+	if types.Instance(deferredType(), v) {
+		return resolved(c, v)
+	}
+	return v, nil
 }

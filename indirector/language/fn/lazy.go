@@ -117,7 +117,7 @@ func newTree(c *eval.Invocation) (*tree, error) {
 	t := &tree{root: c.Args[0], containers: usual, withInner: is("include_containers"), withLeaf: is("include_values"), breadth: options.Get("order").Str() == "breadth_first"}
 	t.withRoot = t.withInner && is("include_root")
 	if of, ok := types.AsType(options.Get("container_type")); ok {
-		if !eval.Assignable(usual, of) {
+		if !types.Assignable(usual, of) {
 			return nil, eval.Errorf("Only Array, Hash, and Object types can be used as container types. Got %s", of)
 		}
 		t.containers = of

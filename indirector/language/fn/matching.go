@@ -41,7 +41,7 @@ func patterns(v data.Value) ([]string, error) {
 	if v.Kind() == data.String {
 		return []string{v.Str()}, nil
 	}
-	if source, ok := eval.RegexpSource(v); ok {
+	if source, ok := types.RegexpSource(v); ok {
 		return []string{source}, nil
 	}
 	var out []string
@@ -56,7 +56,7 @@ func patterns(v data.Value) ([]string, error) {
 		return out, nil
 	}
 	if _, ok := types.AsType(v); ok {
-		if sources, ok := eval.TypePatterns(v); ok {
+		if sources, ok := types.PatternsOf(v); ok {
 			if len(sources) == 0 && strings.HasPrefix(v.Text(), "Regexp") {
 				return nil, eval.Errorf("Given Regexp Type has no regular expression")
 			}

@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
 )
 
 // texts are functions of strings; most take lists of them, too.
@@ -139,7 +140,7 @@ func sizeOf(v data.Value) int {
 func size(c *eval.Invocation) (data.Value, error) { return data.OfInt(int64(sizeOf(c.Args[0]))), nil }
 
 func empty(c *eval.Invocation) (data.Value, error) {
-	v, _ := eval.Unwrap(c.Args[0])
+	v, _ := types.Unwrap(c.Args[0])
 	return data.OfBool(sizeOf(v) == 0), nil
 }
 

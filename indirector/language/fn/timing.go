@@ -8,6 +8,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
 	"indirtui/indirector/rich"
 )
 
@@ -16,11 +17,11 @@ func timing() map[string][]eval.Way {
 	return map[string][]eval.Way{
 		"strftime": {
 			way("Timespan time_object; String format", func(c *eval.Invocation) (data.Value, error) {
-				ns, _ := eval.Nanoseconds(c.Args[0])
+				ns, _ := types.NanosecondsOf(c.Args[0])
 				return formatSpan(ns, c.Args[1].Str())
 			}),
 			way("Timestamp time_object; String format; String timezone?", func(c *eval.Invocation) (data.Value, error) {
-				ns, _ := eval.Nanoseconds(c.Args[0])
+				ns, _ := types.NanosecondsOf(c.Args[0])
 				return formatTime(time.Unix(0, ns).UTC(), c.Args[1].Str(), c.Arg(2).Str())
 			}),
 			way("String format; String timezone?", func(c *eval.Invocation) (data.Value, error) {

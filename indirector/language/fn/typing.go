@@ -43,7 +43,7 @@ func typing() map[string][]eval.Way {
 		})},
 		"unwrap": {
 			way("Sensitive arg; Callable &block?", func(c *eval.Invocation) (data.Value, error) {
-				v, _ := eval.Unwrap(c.Args[0])
+				v, _ := types.Unwrap(c.Args[0])
 				return given(c, v)
 			}),
 			way("Any arg; Callable &block?", func(c *eval.Invocation) (data.Value, error) { return given(c, c.Args[0]) }),

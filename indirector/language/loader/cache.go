@@ -67,13 +67,16 @@ func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Ca
 // module, which may only have definitions of names that begin so.
 func (c *Cache) program(dir, name, namespace string, o syntax.Options) (*eval.Program, error) {
 	key := fileKey{filepath.Join(dir, name), namespace, o.EPP, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+	known := c.known(key)
+	if known != nil {
+		// The same file as before did not lead out of the directory then.
+		if info, err := os.Stat(key.path); err == nil && sameFile(known.info, info) {
+			return known.program, nil
+		}
+	}
 	info, err := stat(dir, name)
 	if err != nil {
 		return nil, err
-	}
-	known := c.known(key)
-	if known != nil && sameFile(known.info, info) {
-		return known.program, nil
 	}
 	text, err := read(dir, name)
 	if err != nil {

@@ -3,7 +3,9 @@
 // What Ruby does not compile is an error in its words; so is, in ours, what Go's library
 // does not know: look-around, back references, possessive and atomic groups, classes
 // within classes, the option x. Go's library takes linear time, whatever the expression.
-// Rule LANG-OP-11.
+// Beside letters that are not of ASCII \b finds other places than Ruby, and ^ one more:
+// behind a line feed that ends the text; \Z takes that line feed, and what repeats a place
+// may take more. Rule LANG-OP-11.
 package onig
 
 import (

@@ -386,8 +386,8 @@ func (e *evaluator) binary(n *syntax.Binary) (data.Value, error) {
 
 // same is the operator == of the language. Rule LANG-OP-06.
 func same(a, b data.Value) bool {
-	if s, ok := types.Secret(a); ok {
-		o, ok := types.Secret(b)
+	if s, ok := types.Unwrap(a); ok {
+		o, ok := types.Unwrap(b)
 		return ok && same(s, o)
 	}
 	x, isType := types.AsType(a)

@@ -4,7 +4,6 @@ import "indirtui/indirector/data"
 
 // What the tests of this package use beyond what it exports.
 var (
-	Assignable = assignable
 	Common     = common
 	Normalize  = normalize
 	MismatchOf = mismatchOf
@@ -47,15 +46,6 @@ func AsRegexp(v data.Value) (string, bool) {
 	return r.literal(), true
 }
 
-// Member returns the value of an attribute of an object.
-func Member(v data.Value, name string) (data.Value, bool) {
-	o, ok := v.Rich().(object)
-	if !ok {
-		return v, false
-	}
-	return o.get(name)
-}
-
 // Order compares numbers of time and versions.
 func Order(a, b data.Value) (int, bool) {
 	switch x := a.Rich().(type) {
@@ -70,10 +60,4 @@ func Order(a, b data.Value) (int, bool) {
 		return int(min(max(x-y, -1), 1)), ok
 	}
 	return 0, false
-}
-
-// Secret returns the value of a secret.
-func Secret(v data.Value) (data.Value, bool) {
-	s, ok := v.Rich().(secret)
-	return s.value, ok
 }

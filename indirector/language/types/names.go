@@ -51,6 +51,7 @@ var standard = sync.OnceValue(func() map[string]Type {
 		"Runtime": runtimeType{}, "TypeReference": referenceType{"UnresolvedReference"},
 		"Data": dataAlias, "RichData": richData, "RichDataKey": richKey, "Puppet::LookupKey": richKey, "Puppet::LookupValue": richData,
 		"Puppet::LookupContext": LookupContext,
+		"TypeAlias":             &aliasType{name: "UnresolvedAlias", resolved: referenceType{"UnresolvedReference"}},
 	} {
 		all[strings.ToLower(name)] = t
 	}

@@ -14,9 +14,7 @@ type regex struct {
 	compiled *regexp.Regexp
 }
 
-// newRegex compiles a regular expression, as package onig does.
-// Beside letters that are not of ASCII \b finds other places than Ruby, and ^ one more: behind
-// a line feed that ends the text. Rule LANG-OP-11.
+// newRegex compiles a regular expression.
 func newRegex(source string) (*regex, error) {
 	compiled, err := onig.Compile(source)
 	if err != nil {

@@ -94,7 +94,7 @@ func undefined(v data.Value) bool {
 			return true
 		}
 	}
-	if s, ok := types.Secret(v); ok {
+	if s, ok := types.Unwrap(v); ok {
 		return undefined(s)
 	}
 	return false

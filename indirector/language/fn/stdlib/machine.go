@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
 )
 
 // machine are functions of files, modules, the clock and passwords.
@@ -241,7 +242,7 @@ func timeOf(c *call) (data.Value, error) {
 func saltedPBKDF2(c *call) (data.Value, error) {
 	args := make([]data.Value, 3)
 	for i, v := range c.Args {
-		args[i], _ = eval.Unwrap(v)
+		args[i], _ = types.Unwrap(v)
 	}
 	password, salt, count := args[0], args[1], args[2]
 	switch {
@@ -271,7 +272,7 @@ func saltedPBKDF2(c *call) (data.Value, error) {
 func passwordHash(c *call) (data.Value, error) {
 	args := make([]data.Value, 3)
 	for i, v := range c.Args {
-		args[i], _ = eval.Unwrap(v)
+		args[i], _ = types.Unwrap(v)
 	}
 	password, kind, salt := args[0], args[1], args[2]
 	if !isString(password) && !password.IsNil() {

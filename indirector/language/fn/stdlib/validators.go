@@ -193,7 +193,7 @@ func validateRegexp(c *call) (data.Value, error) {
 	}
 	for _, source := range eval.Flatten([]data.Value{c.Args[1]}) {
 		text := source.Text()
-		if own, ok := eval.RegexpSource(source); ok {
+		if own, ok := types.RegexpSource(source); ok {
 			text = own
 		} else if !isString(source) {
 			return undef, eval.Errorf("%s", eval.NoString(source))

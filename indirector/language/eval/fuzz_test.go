@@ -1,0 +1,57 @@
+package eval_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/golden"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/syntax"
+)
+
+// Any program that is valid ends: in a value, in an error of its own, or in one that names
+// a limit. What was evaluated can be evaluated again.
+func FuzzRun(f *testing.F) {
+	file, err := os.Open(golden.PathBeside(f, "../syntax", "lang", "eval.jsonl"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r row
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(r.Code, false)
+	}
+	f.Add("<%- | $a = 1 | -%>\n<% [1, 2].each |$x| { -%>\n<%= $x + $a %>\n<% } -%>", true)
+	f.Fuzz(func(t *testing.T, code string, template bool) {
+		if template {
+			code = "inline_epp('" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(code) + "')"
+		}
+		prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{})
+		if report.Failure != nil {
+			return
+		}
+		p := eval.Compile(prog, fn.Library())
+		for range 2 {
+			thread := eval.NewThread(eval.Options{MaxSteps: 20_000, MaxBytes: 8 << 20, MaxDepth: 100})
+			v, err := thread.Run(t.Context(), p)
+			if err == nil {
+				_, _ = eval.Text(v), eval.TypeOf(v).String()
+				continue
+			}
+			var failed *eval.Error
+			if !errors.As(err, &failed) || strings.HasPrefix(failed.Message, "internal error") {
+				t.Fatalf("%q: %v\n%v", code, err, errors.Unwrap(err))
+			}
+		}
+	})
+}
