@@ -108,12 +108,9 @@ func Failed(node Node, p *syntax.Problem, log func(eval.LogEntry)) error {
 	return &Error{Node: node.Name, Err: whole}
 }
 
-// plain marks errors that Puppet has a place but no issue for. They are logged as texts.
-var errPlain = errors.New("no issue")
-
 // placed returns an error that is not put behind the label of a node.
 func placed(o origin, format string, args ...any) error {
-	return &eval.Error{Message: fmt.Sprintf(format, args...), File: o.File, Line: o.Line, Wrapped: errPlain}
+	return &eval.Error{Message: fmt.Sprintf(format, args...), File: o.File, Line: o.Line, Wrapped: eval.ErrPlain}
 }
 
 // Compile compiles a catalog. An error is an [*Error]; that of the context is wrapped in
@@ -145,7 +142,7 @@ func (c *compilation) failed(err error) error {
 	}
 	var placed *eval.Error
 	entry := eval.LogEntry{Level: "err", Message: out.Error()}
-	if errors.As(err, &placed) && !errors.Is(placed.Wrapped, errPlain) {
+	if errors.As(err, &placed) && !errors.Is(placed.Wrapped, eval.ErrPlain) {
 		entry = eval.LogEntry{Level: "err", Message: placed.Message, File: placed.File, Line: placed.Line, Column: placed.Column}
 	}
 	c.log(entry)
@@ -403,7 +400,7 @@ func wrapped(r *resource, err error) error {
 	var inner *eval.Error
 	if errors.As(err, &inner) {
 		out.Stack = inner.Stack
-		if errors.Is(inner.Wrapped, errPlain) {
+		if errors.Is(inner.Wrapped, eval.ErrPlain) {
 			out.Wrapped = nil // it is an issue now
 		}
 	}

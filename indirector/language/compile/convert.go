@@ -108,22 +108,7 @@ func (c *compilation) parameters(r *resource) (data.Value, error) {
 			return data.Value{}, err
 		}
 	}
-	h := make([]data.Pair, 0, len(r.params)+len(titled))
-	put := func(name string, v data.Value) {
-		if name == "name" {
-			name = namevar
-		}
-		for i := range h {
-			if h[i].Key.Str() == name {
-				h[i].Value = v
-				return
-			}
-		}
-		h = append(h, data.P(name, v))
-	}
-	for _, p := range titled {
-		put(p.Key.Str(), p.Value)
-	}
+	h := append(make([]data.Pair, 0, len(r.params)+len(titled)), titled...)
 	for i := range r.params {
 		p := &r.params[i]
 		if p.value.IsNil() {
@@ -133,7 +118,10 @@ func (c *compilation) parameters(r *resource) (data.Value, error) {
 		if isRelationship(p.name) && v.Kind() == data.List {
 			v = data.OfList(present(eval.Flatten(v.List())))
 		}
-		put(strings.ToLower(p.name), v)
+		h = put(h, strings.ToLower(p.name), v)
+	}
+	if namevar != "name" {
+		h = renamed(h, namevar)
 	}
 	kept := h[:0]
 	for _, p := range h {
@@ -142,10 +130,34 @@ func (c *compilation) parameters(r *resource) (data.Value, error) {
 		}
 		kept = append(kept, data.Pair{Key: p.Key, Value: c.toWire(r, p.Key.Str(), p.Value)})
 	}
+	if c.unwritten != nil {
+		return data.Value{}, c.unwritten
+	}
 	if len(kept) == 0 {
 		return data.Value{}, nil
 	}
 	return data.OfHash(kept), nil
+}
+
+// put sets a value in its place, or behind the others.
+func put(h []data.Pair, name string, v data.Value) []data.Pair {
+	for i := range h {
+		if h[i].Key.Str() == name {
+			h[i].Value = v
+			return h
+		}
+	}
+	return append(h, data.P(name, v))
+}
+
+// renamed gives a parameter called name its real name.
+func renamed(h []data.Pair, namevar string) []data.Pair {
+	for i, p := range h {
+		if p.Key.Str() == "name" {
+			return put(append(h[:i:i], h[i+1:]...), namevar, p.Value)
+		}
+	}
+	return h
 }
 
 func present(l []data.Value) []data.Value {
@@ -202,9 +214,13 @@ func (c *compilation) richToWire(r *resource, name string, v data.Value) data.Va
 	if t, ok := types.AsType(v); ok {
 		if ref, ok := types.AsReference(t); ok {
 			of, title, err := c.reference(ref.Type, ref.Title)
-			if err == nil {
-				return data.OfString(c.refText(of, title))
+			if err == nil && of.builtin != nil && title == "" {
+				_, err = of.byTitle(title)
 			}
+			if err != nil {
+				c.unwritten = err
+			}
+			return data.OfString(c.refText(of, title))
 		}
 	}
 	if !c.o.RichData {

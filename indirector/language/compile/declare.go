@@ -109,7 +109,7 @@ func (c *compilation) complete(r *resource, s *scope) error {
 	r.tags.ids = make([]int32, 0, 8)
 	for _, p := range r.params {
 		if p.name == "tag" {
-			if err := c.tagValue(&r.tags, p.value); err != nil {
+			if err := c.tagValue(r, p.value); err != nil {
 				return err
 			}
 		}
@@ -131,7 +131,7 @@ func (c *compilation) addDefaults(r *resource, s *scope) error {
 		}
 		r.params = append(r.params, p)
 		if p.name == "tag" {
-			if err := c.tagValue(&r.tags, p.value); err != nil {
+			if err := c.tagValue(r, p.value); err != nil {
 				return err
 			}
 		}
@@ -207,9 +207,9 @@ func (c *compilation) addResource(s *scope, r *resource) error {
 
 // cycle names the containers of a resource that repeat, from the outermost on.
 func cycle(r *resource) string {
-	text, seen := r.ref(), 0
+	text, seen := r.short(), 0
 	for at := r.scope.resource; at != nil && seen < 10; at = at.scope.resource {
-		text = at.ref() + " contains " + text
+		text = at.short() + " contains " + text
 		if seen++; at.typ == r.typ {
 			break
 		}
@@ -218,6 +218,15 @@ func cycle(r *resource) string {
 		}
 	}
 	return text
+}
+
+// short returns the reference, with the beginning of a long title.
+func (r *resource) short() string {
+	const most = 60
+	if len(r.title) <= most {
+		return r.ref()
+	}
+	return r.typ.name + "[" + strings.ToValidUTF8(r.title[:most], "") + "…]"
 }
 
 // insert adds a resource to the tables. Rule LANG-RES-05.

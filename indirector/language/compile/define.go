@@ -61,17 +61,14 @@ func (c *compilation) newDefinition(container *eval.Container) *definition {
 	return d
 }
 
-// kindNames are what messages call the kinds of definitions.
-var kindNames = map[eval.Kind]string{eval.ClassKind: "Class", eval.DefineKind: "Definition", eval.NodeKind: "Node"}
-
 // add adds a class or a define, whose name no other may have.
 func (c *compilation) add(to map[string]*definition, d *definition) error {
 	if d.kind == eval.ClassKind && d.name == "settings" {
-		return c.redefined(c.classes["settings"], d)
+		return redefined(c.classes["settings"], d)
 	}
-	for _, old := range []*definition{c.classes[d.name], c.defines[d.name]} {
-		if old != nil && old.Container != d.Container {
-			return c.redefined(old, d)
+	for _, old := range []*definition{c.classes[d.name], c.defines[d.name], c.nodeNamed(d.name)} {
+		if old != nil && old.Container != d.Container && (d.kind == eval.ClassKind || old.kind != eval.NodeKind) {
+			return redefined(old, d)
 		}
 	}
 	to[d.name] = d
@@ -79,25 +76,39 @@ func (c *compilation) add(to map[string]*definition, d *definition) error {
 	return nil
 }
 
-// redefined returns Puppet's error for a name that has two definitions.
-func (c *compilation) redefined(old, d *definition) error {
-	at, name := "", d.name
-	if d.kind == eval.NodeKind {
-		name = d.host
+func (c *compilation) nodeNamed(name string) *definition {
+	for _, d := range c.nodes {
+		if d.name == name {
+			return d
+		}
 	}
+	return nil
+}
+
+// redefined returns Puppet's error for a name that has two definitions.
+func redefined(old, d *definition) error {
+	at := ""
 	if old.Container != nil {
 		at = place(old.File, old.Line)
 	}
-	text := kindNames[old.kind] + " '" + name + "' is already defined" + at + "; cannot "
-	switch {
-	case d.kind == eval.ClassKind && old.kind == eval.ClassKind:
-		text += "redefine"
-	case d.kind == eval.ClassKind:
-		text += "be redefined as a class"
-	case d.kind == eval.DefineKind && old.kind == eval.ClassKind:
-		text += "be redefined as a definition"
+	text := ""
+	switch of := [2]eval.Kind{d.kind, old.kind}; of {
+	case [2]eval.Kind{eval.DefineKind, eval.DefineKind}:
+		return eval.Errorf("Attempt to redefine entity 'http://puppet.com/2016.1/runtime/type/%s'. Originally set at file://%s?line=%d&pos=%d.",
+			d.name, old.File, old.Line, old.Column)
+	case [2]eval.Kind{eval.DefineKind, eval.ClassKind}:
+		text = "'" + d.name + "' is already defined" + at + " as a class; cannot redefine as a definition"
 	default:
-		text += "be redefined"
+		text = map[eval.Kind]string{eval.ClassKind: "Class", eval.DefineKind: "Definition", eval.NodeKind: "Node"}[old.kind]
+		text += " '" + d.name + "' is already defined" + at
+		switch {
+		case of[0] == of[1]:
+			text += "; cannot redefine"
+		case d.kind == eval.ClassKind:
+			text += "; cannot be redefined as a class"
+		default:
+			text += "; cannot be redefined as a node"
+		}
 	}
 	return placed(origin{File: d.File, Line: d.Line}, "%s", text)
 }
@@ -120,9 +131,9 @@ func (c *compilation) addNodes(container *eval.Container) error {
 			d.regexp, d.host = re, ""
 			d.name = "__node_regexp__" + hostName(h.Regexp)
 		}
-		for _, old := range c.nodes {
-			if old.name == d.name {
-				return c.redefined(old, d)
+		for _, old := range []*definition{c.nodeNamed(d.name), c.classes[d.name]} {
+			if old != nil {
+				return redefined(old, d)
 			}
 		}
 		c.nodes = append(c.nodes, d)
@@ -188,7 +199,7 @@ func (c *compilation) parentOf(d *definition) (*definition, error) {
 		return nil, err
 	}
 	if parent == nil {
-		return nil, placed(origin{File: d.File, Line: d.Line}, "Could not find parent resource type '%s' of type hostclass in %s", d.Parent, c.o.Node.Environment)
+		return nil, placed(origin{File: d.File, Line: d.Line}, "Could not find parent resource type '::%s' of type hostclass in %s", d.Parent, c.o.Node.Environment)
 	}
 	d.parentDef = parent
 	return parent, nil

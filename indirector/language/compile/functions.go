@@ -156,7 +156,7 @@ func tag(c *eval.Invocation) (data.Value, error) {
 	if err != nil {
 		return data.Value{}, err
 	}
-	return data.Value{}, s.c.tagValue(&s.resource.tags, data.OfList(c.Args))
+	return data.Value{}, s.c.tagValue(s.resource, data.OfList(c.Args))
 }
 
 func tagged(c *eval.Invocation) (data.Value, error) {
@@ -200,10 +200,10 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 		return data.Value{}, eval.Issuef("Classes are not virtualizable")
 	}
 	st := c.Statement()
-	at := s.c.origin(origin{Kind: FromFunction, File: st.File, Line: st.Line})
 	var out []data.Value
 	for _, p := range c.Args[1].Hash() {
 		var params []param
+		at := s.c.origin(origin{Kind: FromFunction, File: st.File, Line: st.Line})
 		add := func(h data.Value) {
 			for _, a := range h.Hash() {
 				name := eval.Text(a.Key)
@@ -221,6 +221,9 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 		}
 		if len(c.Args) == 3 {
 			add(c.Args[2])
+		}
+		if p.Value.Kind() != data.Hash {
+			return data.Value{}, eval.Errorf("no implicit conversion of %s into Hash", eval.RubyClass(p.Value))
 		}
 		add(p.Value)
 		refs, err := s.c.declare(s, st, declaration{form, typ, []string{eval.Text(p.Key)}, params, form != syntax.Exported})

@@ -127,6 +127,9 @@ func (c *compilation) related(o operand) related {
 }
 
 func (c *collector) related() []related {
+	if c == nil {
+		return nil
+	}
 	out := make([]related, len(c.collected))
 	for i, r := range c.collected {
 		out[i] = related{r, r.ref()}
@@ -163,24 +166,25 @@ func (c *compilation) sources(o operand) []related {
 	return out
 }
 
+// A grown is the list of a relationship attribute that grows. Puppet appends to the list
+// that resources of one expression share, if they have one.
+type grown struct {
+	r      *resource // nil if the list is shared
+	name   string
+	origin int32
+}
+
 // relate applies the relationships. Lists grow, and become values at the end.
 func (c *compilation) relate() error {
-	type slot struct {
-		r    *resource
-		name string
-	}
-	lists := map[slot][]data.Value{}
-	var order []slot
+	lists := map[grown][]data.Value{}
 	for i, rel := range c.relations {
 		if i&0xff == 0 {
 			if err := c.ctx.Err(); err != nil {
 				return err
 			}
 		}
-		targets := []related(nil)
-		if rel.target.collector != nil {
-			targets = rel.target.collector.related()
-		} else {
+		targets := rel.target.collector.related()
+		if rel.target.collector == nil {
 			targets = []related{c.related(rel.target)}
 		}
 		for _, s := range c.sources(rel.source) {
@@ -191,23 +195,49 @@ func (c *compilation) relate() error {
 				if t.r == nil {
 					return eval.Errorf("Could not find resource '%s' for relationship from '%s'", t.text, s.text)
 				}
-				at := slot{s.r, rel.param}
-				l, known := lists[at]
-				if !known {
-					order = append(order, at)
-					l = listOf(s.r.get(rel.param))
-					if s.r.param(rel.param) == nil {
-						s.r.params = append(s.r.params, param{name: rel.param, source: s.r.source, origin: rel.origin})
-					}
-				}
-				lists[at] = append(l, data.OfString(t.text))
+				at := c.grow(s.r, rel, lists)
+				lists[at] = append(lists[at], data.OfString(t.text))
 			}
 		}
 	}
-	for _, at := range order {
-		at.r.param(at.name).value = data.OfList(lists[at])
+	if len(lists) == 0 {
+		return nil
+	}
+	for _, r := range c.all {
+		for i := range r.params {
+			p := &r.params[i]
+			if !isRelationship(p.name) {
+				continue
+			}
+			for _, at := range []grown{{r, p.name, 0}, {nil, p.name, p.origin}} {
+				if l, ok := lists[at]; ok {
+					p.value = data.OfList(l)
+				}
+			}
+		}
 	}
 	return nil
+}
+
+// grow returns which list grows for a relation, and begins it with what is there.
+func (c *compilation) grow(r *resource, rel relation, lists map[grown][]data.Value) grown {
+	p := r.param(rel.param)
+	at := grown{r, rel.param, 0}
+	if p != nil && p.origin != 0 && p.value.Kind() == data.List {
+		if _, own := lists[at]; !own {
+			at = grown{nil, rel.param, p.origin}
+		}
+	}
+	if _, known := lists[at]; known {
+		return at
+	}
+	if p == nil {
+		r.params = append(r.params, param{name: rel.param, source: r.source, origin: rel.origin})
+		lists[at] = nil
+	} else {
+		lists[at] = listOf(p.value)
+	}
+	return at
 }
 
 // listOf returns a copy of a list, or the list of the one value.

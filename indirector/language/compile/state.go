@@ -53,6 +53,8 @@ type compilation struct {
 	tagNames []string
 	tagInfos map[string]*tagInfo
 	origins  []origin
+
+	unwritten error // why a value cannot be part of the catalog
 }
 
 // A key finds a resource: by its title, or by its key attributes.
@@ -194,7 +196,7 @@ func (r *resource) get(name string) data.Value {
 // set sets an attribute.
 func (c *compilation) set(r *resource, p param) error {
 	if p.name == "tag" {
-		if err := c.tagValue(&r.tags, p.value); err != nil {
+		if err := c.tagValue(r, p.value); err != nil {
 			return err
 		}
 	}
@@ -339,8 +341,8 @@ func (c *compilation) tagIfValid(t *tagSet, title string) {
 	}
 }
 
-// tagValue adds the tags that are the value of an attribute.
-func (c *compilation) tagValue(t *tagSet, v data.Value) error {
+// tagValue adds the tags that are the value of an attribute, or arguments.
+func (c *compilation) tagValue(r *resource, v data.Value) error {
 	if v.Kind() == data.Hash {
 		v = data.OfList(eval.PairsOf(v))
 	}
@@ -348,8 +350,11 @@ func (c *compilation) tagValue(t *tagSet, v data.Value) error {
 		if x.IsNil() {
 			continue
 		}
-		if err := c.tag(t, eval.Text(x)); err != nil {
-			return err
+		if err := c.tag(&r.tags, eval.Text(x)); err != nil {
+			if r.file == "" && r.line == 0 {
+				return err
+			}
+			return placed(origin{File: r.file, Line: r.line}, "%s", err)
 		}
 	}
 	return nil

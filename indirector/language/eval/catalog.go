@@ -71,7 +71,8 @@ type Container struct {
 	Params []ContainerParam
 	Hosts  []Host // of a node
 	File   string
-	Line   int
+	Line   int // from 1
+	Column int // from 1
 
 	body code
 	site site
@@ -107,7 +108,7 @@ func (c *compiler) container(n syntax.Node, kind Kind, name string, params []*sy
 	defer func() { c.locals = around }()
 	s := c.site(n)
 	d := &Container{Kind: kind, Name: plainName(name), site: s, File: s.source.File}
-	d.Line, _ = s.position(n)
+	d.Line, d.Column = s.position(n)
 	for _, p := range params {
 		x := ContainerParam{Name: p.Name, HasDefault: p.Default != nil, typed: c.typed(p.Type)}
 		x.Line, _ = s.position(p)

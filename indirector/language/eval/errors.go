@@ -89,11 +89,15 @@ type leaving struct{ error }
 // it is.
 func Leave(err error) error { return &leaving{err} }
 
+// ErrPlain is wrapped by errors that Puppet knows a place of, but no node: they are logged
+// as texts.
+var ErrPlain = errors.New("no issue")
+
 // outside turns a jump that found no target into an error. Puppet knows no column.
 func outside(err error) error {
 	switch e := err.(type) {
 	case *jump:
-		return &Error{Message: e.Error(), File: e.file, Line: e.line}
+		return &Error{Message: e.Error(), File: e.file, Line: e.line, Wrapped: ErrPlain}
 	case *leaving:
 		return e.error
 	}

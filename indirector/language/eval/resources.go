@@ -38,8 +38,8 @@ func (s site) appendAttributes(f *frame, l []Attribute, codes []attributeCode) (
 			return l, err
 		}
 		if a.node.Name != "" {
-			if kindOf(v) == isIterator {
-				return l, site{a.node, s.source}.fail(f, Errorf("Use of an Iterator is not supported here"))
+			if err := unconvertible(v); err != nil {
+				return l, site{a.node, s.source}.fail(f, err)
 			}
 			l = append(l, Attribute{a.node.Name, v, a.node.Append, s.source.File, a.line})
 			continue
@@ -52,6 +52,34 @@ func (s site) appendAttributes(f *frame, l []Attribute, codes []attributeCode) (
 		}
 	}
 	return l, nil
+}
+
+// unconvertible returns why a value cannot be that of an attribute, or nil.
+func unconvertible(v data.Value) error {
+	switch v.Kind() {
+	case data.List:
+		for _, x := range v.List() {
+			if err := unconvertible(x); err != nil {
+				return err
+			}
+		}
+	case data.Hash:
+		for _, p := range v.Hash() {
+			if err := unconvertible(p.Value); err != nil {
+				return err
+			}
+		}
+	case data.Rich:
+		if kindOf(v) == isIterator {
+			return Errorf("Use of an Iterator is not supported here")
+		}
+		if t, ok := types.AsType(v); ok {
+			if ref, ok := types.AsReference(t); ok && ref.Type == "Class" && !ref.Titled {
+				return Errorf("No title provided and \"class\" is not a valid resource reference")
+			}
+		}
+	}
+	return nil
 }
 
 // statement returns where a node stands, for the catalog.
