@@ -24,7 +24,10 @@ func FuzzRun(f *testing.F) {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
+	for n := 0; lines.Scan(); n++ {
+		if n%20 != 0 { // a fuzzer runs all that it begins with before it goes on
+			continue
+		}
 		var r row
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			f.Fatal(err)

@@ -50,6 +50,7 @@ const level = `function h::lk(String $key, Hash $options, Puppet::LookupContext 
     'ts': { Timestamp('2020-01-01') }
     'deflt': { default }
     'yaml': { yaml_data({path => "${dir}/data/own.yaml"}, $context) }
+    /^deeper/: { lookup("${key}x") }
     'env': { "${context.environment_name}|${context.module_name}" }
     default: { $context.not_found }
   }
@@ -165,6 +166,15 @@ func TestLevels(t *testing.T) {
 				t.Errorf("\n got %s\nwant %s", got, want)
 			}
 		})
+	}
+}
+
+// Lookups that call functions that look up other keys end, too. Rule LANG-EV-10.
+func TestDeepLookups(t *testing.T) {
+	t.Parallel()
+	got := run(t, "lookup('deeper')")
+	if want := "calls within each other"; !strings.Contains(got, want) {
+		t.Errorf("got %.300s, want %s", got, want)
 	}
 }
 
