@@ -288,6 +288,9 @@ func classOf(v value) string {
 // maxShown is where a text ends that would be longer.
 const maxShown = 64 << 20
 
+// plainSymbol matches what needs no quotes in a symbol.
+var plainSymbol = regexp.MustCompile(`^(?:[\pL_][\pL\pN_]*[?!=]?|[+\-*/%<>~!^&|]|\*\*|[<>=]=|<=>|===?|=~|!~|!=|<<|>>|\[\]=?|[+\-]@)$`)
+
 // inspect is Ruby's method of that name.
 func inspect(v value) string {
 	var b strings.Builder
@@ -306,7 +309,11 @@ func write(b *strings.Builder, v value, depth int) {
 	case *text:
 		b.WriteString(data.InspectString(v.s))
 	case symbol:
-		b.WriteString(data.OfSymbol(string(v)).Inspect())
+		if plainSymbol.MatchString(string(v)) {
+			b.WriteString(":" + string(v))
+		} else {
+			b.WriteString(":" + data.InspectString(string(v)))
+		}
 	case *list:
 		b.WriteString("[")
 		for i, x := range v.l {

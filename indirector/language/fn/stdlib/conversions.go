@@ -31,6 +31,11 @@ func newConversions() map[string][]way {
 			if err := c.deprecate("sprintf_hash", "This method is deprecated. From Puppet 4.10.10/5.3.4 please use the built-in sprintf instead"); err != nil {
 				return undef, err
 			}
+			for _, p := range c.Args[1].Hash() {
+				if !isString(p.Key) {
+					return undef, noMethod("to_sym", p.Key)
+				}
+			}
 			return c.function("sprintf", c.Args...)
 		}}},
 		"seeded_rand_string":  {{"Integer[1] length; String seed; String[2] charset?", seededRandString}},
@@ -43,12 +48,10 @@ func newConversions() map[string][]way {
 			"space_before => Optional[String], object_nl => Optional[String], array_nl => Optional[String], allow_nan => Optional[Boolean], " +
 			"max_nesting => Optional[Integer[-1, default]]}] opts?", prettyJSON}},
 		"to_python": {{"Any object", func(c *call) (data.Value, error) {
-			v, _ := types.ToData(c.Args[0])
-			return str(python(v)), nil
+			return str(python(serialized(c.Args[0]))), nil
 		}}},
 		"to_ruby": {{"Any object", func(c *call) (data.Value, error) {
-			v, _ := types.ToData(c.Args[0])
-			return str(rubySource(v)), nil
+			return str(rubySource(serialized(c.Args[0]))), nil
 		}}},
 		"to_toml": {{"Hash data", func(c *call) (data.Value, error) {
 			var t toml
@@ -233,6 +236,34 @@ func (p *pretty) write(c *call, v data.Value, depth int) error {
 	}
 	p.b.WriteString(closing)
 	return nil
+}
+
+// serialized returns a value as rich data, which has hashes with other keys than strings
+// as lists.
+func serialized(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List:
+		out := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			out[i] = serialized(x)
+		}
+		return data.OfList(out)
+	case data.Hash:
+		var pairs []data.Pair
+		var flat []data.Value
+		all := true
+		for _, p := range v.Hash() {
+			key, x := serialized(p.Key), serialized(p.Value)
+			all = all && isString(p.Key)
+			pairs, flat = append(pairs, data.Pair{Key: key, Value: x}), append(flat, key, x)
+		}
+		if all {
+			return data.OfHash(pairs)
+		}
+		return data.OfHash([]data.Pair{data.P("__ptype", str("Hash")), data.P("__pvalue", data.OfList(flat))})
+	}
+	out, _ := types.ToData(v)
+	return out
 }
 
 func python(v data.Value) string {

@@ -13,7 +13,7 @@ func lists() map[string]older {
 	return map[string]older{
 		"any2array":    {do: any2array},
 		"concat":       {least: 2, wrong: "concat(): Wrong number of arguments given (%d for < 2)", do: concat},
-		"count":        {least: 1, most: 2, wrong: "count(): Wrong number of arguments given %d for 1 or 2.", do: count},
+		"count":        {least: 1, wrong: "count(): Wrong number of arguments given (%d for minimum 1)", do: count},
 		"delete":       {least: 2, most: 2, wrong: "delete(): Wrong number of arguments given %d for 2", do: remove},
 		"delete_at":    {least: 2, wrong: "delete_at(): Wrong number of arguments given (%d for 2)", do: removeAt},
 		"delete_regex": {least: 2, most: 2, wrong: "delete_regex(): Wrong number of arguments given %d for 2", do: removeMatching},
@@ -78,6 +78,9 @@ func concat(c *call) (data.Value, error) {
 }
 
 func count(c *call) (data.Value, error) {
+	if n := len(c.Args); n > 2 {
+		return undef, eval.Errorf("count(): Wrong number of arguments given %d for 1 or 2.", n)
+	}
 	v, item := c.Args[0], c.Arg(1)
 	if isString(v) && item.Truthy() {
 		if !isString(item) {
@@ -143,6 +146,9 @@ func removeAt(c *call) (data.Value, error) {
 	}
 	if isString(index) && !matches(`^\d+$`, index.Str()) {
 		return undef, refusef("delete_at(): You must provide non-negative numeric index")
+	}
+	if !isString(index) && !isNumber(index) && !index.IsNil() {
+		return undef, noMethod("to_i", index)
 	}
 	at := fn.LeadingInteger(index)
 	if at > int64(v.Len()-1) {
@@ -227,6 +233,9 @@ func grep(c *call, keep bool) (data.Value, error) {
 	if !isList(c.Args[0]) && !isHash(c.Args[0]) {
 		return undef, noMethod("grep", c.Args[0])
 	}
+	if isHash(c.Args[0]) && !keep { // whose reject returns a hash, by its keys
+		return selected(c.Args[0], func(p data.Pair) bool { return !isString(p.Key) || !re.MatchString(p.Key.Str()) }), nil
+	}
 	return data.OfList(filter(asList(c.Args[0]), func(v data.Value) bool {
 		return (isString(v) && re.MatchString(v.Str())) == keep
 	})), nil
@@ -298,6 +307,9 @@ func rangeOf(c *call) (data.Value, error) {
 		from, kind, to = str(m[1]), m[2], str(m[3])
 	}
 	if matches(`^\d+$`, from.Text()) {
+		if !isString(to) && !isNumber(to) {
+			return undef, noMethod("to_i", to)
+		}
 		return numberRange(c, fn.LeadingInteger(from), fn.LeadingInteger(to), step, kind == "...")
 	}
 	return textRange(c, from.Text(), to.Text(), step, kind == "...")

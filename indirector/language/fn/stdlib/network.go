@@ -20,10 +20,10 @@ func network() map[string]older {
 		"is_ipv4_address":    {least: 1, most: 1, wrong: "is_ipv4_address(): Wrong number of arguments given %d for 1", do: isAddress(isIPv4)},
 		"is_ipv6_address":    {least: 1, most: 1, wrong: "is_ipv6_address(): Wrong number of arguments given %d for 1", do: isAddress(isIPv6)},
 		"is_mac_address": {least: 1, most: 1, wrong: "is_mac_address(): Wrong number of arguments given %d for 1", do: func(c *call) (data.Value, error) {
-			if !isString(c.Args[0]) {
+			s, ok := c.Args[0].AsStr()
+			if !ok {
 				return undef, eval.Errorf("%s", eval.NoString(c.Args[0]))
 			}
-			s := c.Args[0].Str()
 			return boolean(matches(`(?i)^[a-f0-9]{1,2}(:[a-f0-9]{1,2}){5}$`, s) || matches(`(?i)^[a-f0-9]{1,2}(:[a-f0-9]{1,2}){19}$`, s)), nil
 		}},
 	}

@@ -82,13 +82,16 @@ func clamp(c *call) (data.Value, error) {
 		return undef, refusef("clamp(): Wrong number of arguments, need three to clamp")
 	}
 	out := make([]int64, len(l))
-	for i, v := range l {
+	for _, v := range l {
 		switch {
 		case isString(v) && !matches(`^\d+$`, v.Str()):
 			return undef, refusef("clamp(): Required explicit numeric (%s:String)", v.Str())
 		case isHash(v):
 			return undef, refusef("clamp(): The Hash type is not allowed (%s)", v.Text())
-		case !isString(v) && !isNumber(v) && !v.IsNil():
+		}
+	}
+	for i, v := range l {
+		if !isString(v) && !isNumber(v) && !v.IsNil() {
 			return undef, noMethod("to_i", v)
 		}
 		out[i] = fn.LeadingInteger(v)
@@ -99,10 +102,12 @@ func clamp(c *call) (data.Value, error) {
 
 func convertBase(c *call) (data.Value, error) {
 	for i, which := range []string{"First", "Second"} {
-		switch v := c.Args[i]; {
-		case !isInteger(v) && !isString(v):
+		if v := c.Args[i]; !isInteger(v) && !isString(v) {
 			return undef, refusef("convert_base(): %s argument must be either a string or an integer", which)
-		case isString(v) && !matches(`^[0-9]+$`, v.Str()):
+		}
+	}
+	for _, v := range c.Args {
+		if isString(v) && !matches(`^[0-9]+$`, v.Str()) {
 			return undef, refusef("convert_base(): First argument must be an integer or a string corresponding to an integer in base 10")
 		}
 	}

@@ -318,6 +318,9 @@ func squeeze(c *call) (data.Value, error) {
 		return b.String()
 	}
 	v := c.Args[0]
+	if !isString(v) && !isList(v) {
+		return undef, noMethod("squeeze", v)
+	}
 	l := asList(v)
 	out := make([]data.Value, len(l))
 	for i, x := range l {
@@ -341,7 +344,7 @@ func str2bool(c *call) (data.Value, error) {
 		return undef, refusef("str2bool(): Requires string to work with")
 	}
 	switch s := v.Str(); {
-	case matches(`^$`, s):
+	case s == "" || s[0] == '\n' || strings.Contains(s, "\n\n"): // any line that is empty
 		return boolean(false), nil
 	case matches(`(?i)^(1|t|y|true|yes)$`, s):
 		return boolean(true), nil

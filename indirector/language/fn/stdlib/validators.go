@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"net/netip"
+	"strings"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
@@ -137,10 +138,14 @@ func validateNumeric(c *call) (data.Value, error) {
 func validateNumber(c *call, name, kind string, parse func(s string) (data.Value, error)) error {
 	b := bound{name: name}
 	limit := func(i int, which string) (data.Value, error) {
-		s := c.Args[i].Text()
+		s := eval.RubyText(c.Args[i])
 		n, err := parse(s)
 		if err != nil {
-			return undef, refusef("%s(): Expected %s argument to be unset or %s, got %s:String", name, which, kind, s)
+			class := "String" // which the second was made
+			if i > 1 {
+				class = eval.ClassName(c.Args[i])
+			}
+			return undef, refusef("%s(): Expected %s argument to be unset or %s, got %s:%s", name, which, kind, s, class)
 		}
 		return n, nil
 	}
@@ -223,8 +228,11 @@ func validateLength(c *call) (data.Value, error) {
 				n = parsed.Int64()
 			}
 		}
+		if ok {
+			v = data.OfInt(n)
+		}
 		if !ok || n < least {
-			return 0, refusef("validate_slength(): Expected %s, got %s:%s", words, v.Text(), eval.ClassName(v))
+			return 0, refusef("validate_slength(): Expected %s, got %s:%s", words, eval.RubyText(v), eval.ClassName(v))
 		}
 		return n, nil
 	}
@@ -361,7 +369,7 @@ func validateLegacy(c *call) (data.Value, error) {
 	if !ok {
 		var err error
 		if t, err = c.TypeNamed(c.Args[1].Str()); err != nil {
-			return undef, err
+			return undef, eval.Errorf("The expression <%s> is not a valid type specification.", strings.TrimSuffix(c.Args[1].Str(), "\n"))
 		}
 	}
 	name, value := c.Args[2].Str(), c.Args[3]
