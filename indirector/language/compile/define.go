@@ -479,6 +479,9 @@ func (c *compilation) stageOf(r *resource) error {
 }
 
 func (c *compilation) addEdge(from, to *resource) {
+	if to.in == nil {
+		to.in = to.inOne[:0]
+	}
 	to.in = append(to.in, from)
 	from.out = append(from.out, to)
 }

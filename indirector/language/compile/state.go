@@ -75,7 +75,7 @@ func newCompilation(ctx context.Context, o Options) *compilation {
 		classes: map[string]*definition{}, defines: map[string]*definition{}, absent: map[string]bool{}, tried: map[string][]string{}, defined: map[*eval.Program]bool{}, types: map[string]*resourceType{},
 		table: map[key]*resource{}, scopes: map[string]*scope{}, overrides: map[key][]*resource{},
 		tagInfos: map[string]*tagInfo{},
-		origins:  []origin{{}},
+		origins:  make([]origin, 1, 128), // the first stands for none
 	}
 	c.classType = &resourceType{plain: "class", name: "Class"}
 	c.nodeType = &resourceType{plain: "node", name: "Node"}
@@ -129,6 +129,7 @@ type resourceType struct {
 // the only key.
 type titlePattern struct {
 	pattern *regexp.Regexp
+	slashes bool // it only drops slashes at the end
 	attrs   []string
 }
 
@@ -156,6 +157,7 @@ type resource struct {
 
 	sensitive []string
 	in        []*resource // that contain it
+	inOne     [1]*resource
 	out       []*resource
 	index     int
 }
@@ -336,7 +338,10 @@ func (i *tagInfo) addTo(t *tagSet) {
 
 // tagIfValid adds a title if it is a valid tag.
 func (c *compilation) tagIfValid(t *tagSet, title string) {
-	if info := c.tagInfo(title); info.valid && !t.has(info.id) {
+	if !model.ValidTag(title) {
+		return
+	}
+	if info := c.tagInfo(title); !t.has(info.id) {
 		info.addTo(t)
 	}
 }

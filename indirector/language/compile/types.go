@@ -88,6 +88,9 @@ func (c *compilation) findType(name string) (*resourceType, error) {
 	return t, nil
 }
 
+// filePattern is that of files: the title without slashes at its end.
+const filePattern = `^(/|.+:/|.*[^/])/*\Z`
+
 func newBuiltinType(t *rtype.Type) *resourceType {
 	out := &resourceType{plain: t.Name, name: capitalized(t.Name), builtin: t, namevar: "name", keys: slices.Sorted(slices.Values(t.Keys))}
 	if len(t.Keys) == 1 {
@@ -110,7 +113,7 @@ func newBuiltinType(t *rtype.Type) *resourceType {
 			if err != nil {
 				continue // what is not understood does not match
 			}
-			pattern.pattern = re
+			pattern.pattern, pattern.slashes = re, p.Pattern == filePattern
 		}
 		out.titles = append(out.titles, pattern)
 	}
@@ -163,7 +166,7 @@ func (t *resourceType) byTitle(title string) ([]data.Pair, error) {
 		return []data.Pair{data.P("name", data.OfString(title))}, nil
 	}
 	for _, p := range t.titles {
-		if p.pattern == nil {
+		if p.pattern == nil || p.slashes && title != "" && title[len(title)-1] != '/' {
 			return []data.Pair{data.P(p.attrs[0], data.OfString(title))}, nil
 		}
 		at := p.pattern.FindStringSubmatchIndex(title)
@@ -203,9 +206,18 @@ func (t *resourceType) identity(title string, get func(name string) data.Value) 
 		}
 		return []data.Value{v}, v.Kind() != data.String || v.Str() != title, nil
 	}
+	if len(t.keys) == 1 {
+		if v := get(t.namevar); !v.IsNil() {
+			return []data.Value{v}, v.Kind() != data.String || v.Str() != title, nil
+		}
+	}
 	pairs, err := t.byTitle(title)
 	if err != nil {
 		return nil, false, err
+	}
+	if len(t.keys) == 1 && len(pairs) == 1 && pairs[0].Key.Str() == t.namevar {
+		v := pairs[0].Value
+		return []data.Value{v}, v.Str() != title, nil
 	}
 	h := maps.Collect(func(yield func(string, data.Value) bool) {
 		for _, p := range pairs {

@@ -63,6 +63,9 @@ func (s *Scope) put(v variable) {
 		*old = v
 		return
 	}
+	if s.vars == nil {
+		s.vars = make([]variable, 0, 6)
+	}
 	s.vars = append(s.vars, v)
 	switch {
 	case s.index != nil:
