@@ -40,6 +40,8 @@ type Options struct {
 	// nil. Rule LANG-DEF-04.
 	Data func(ctx context.Context, key string) (v data.Value, from string, found bool, err error)
 
+	// Begin is given the thread that evaluates, before it does. It may be nil.
+	Begin func(*eval.Thread)
 	// Eval has strictness, logs and limits of evaluation, and loads what the manifest does
 	// not define. Its Catalog is not used.
 	Eval eval.Options
@@ -96,9 +98,14 @@ func (e *Error) Error() string { return e.Err.Error() + " on node " + e.Node }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Failed returns the error of an initial manifest that cannot be parsed, and logs it.
-func Failed(node Node, p *syntax.Problem, log func(eval.LogEntry)) error {
+// Failed returns the error of an initial manifest that cannot be parsed, and logs it with
+// what the parser logs.
+func Failed(node Node, report *syntax.Report, log func(eval.LogEntry)) error {
+	p := report.Failure
 	if log != nil {
+		for _, x := range report.Logged {
+			log(eval.LogEntry{Level: x.Severity.String(), Message: x.Message, File: x.File, Line: x.Line, Column: x.Column})
+		}
 		log(eval.LogEntry{Level: "err", Message: p.Message, File: p.File, Line: p.Line, Column: p.Column})
 	}
 	whole := &eval.Error{

@@ -24,6 +24,7 @@ var Library = sync.OnceValue(func() eval.Library {
 	} {
 		all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{way}}
 	}
+	all["hiera_include"] = &eval.Builtin{Name: "hiera_include", Types: fn.LocalTypes, Ways: fn.OlderLookup("hiera_include", "unique", includeFound)}
 	for name, do := range map[string]func(c *eval.Invocation) (data.Value, error){
 		"realize": realize, "tag": tag, "tagged": tagged, "create_resources": createResources,
 	} {
@@ -31,6 +32,43 @@ var Library = sync.OnceValue(func() eval.Library {
 	}
 	return all
 })
+
+// Find returns the parameters of a resource of the catalog that a call works on, with the
+// defaults that it has now.
+func Find(call *eval.Invocation, kind, title string) (parameters data.Value, ok bool) {
+	s, err := scopeFor(call)
+	if err != nil {
+		return parameters, false
+	}
+	t, title, err := s.c.reference(kind, title)
+	if err != nil {
+		return parameters, false
+	}
+	r := s.c.lookup(t, title)
+	if r == nil {
+		return parameters, false
+	}
+	h := make([]data.Pair, 0, len(r.params))
+	for _, p := range r.params {
+		if !p.value.IsNil() {
+			h = append(h, data.P(p.name, p.value))
+		}
+	}
+	return data.OfHash(h), true
+}
+
+// Names returns the classes of the catalog that a call works on, or with "all_tags" its
+// tags.
+func Names(call *eval.Invocation, what string) ([]string, error) {
+	s, err := scopeFor(call)
+	if err != nil {
+		return nil, err
+	}
+	if what == "all_tags" {
+		return s.c.tagTexts(&s.c.tags), nil
+	}
+	return s.c.classList, nil
+}
 
 // scopeFor returns the scope of a call. It fails where there is no catalog.
 func scopeFor(c *eval.Invocation) (*scope, error) {
@@ -98,6 +136,16 @@ func declared(c *eval.Invocation) (s *scope, all []*resource, result data.Value,
 func include(c *eval.Invocation) (data.Value, error) {
 	_, _, result, err := declared(c)
 	return result, err
+}
+
+// includeFound includes the classes that data names.
+func includeFound(c *eval.Invocation, v data.Value) (data.Value, error) {
+	if v.IsNil() {
+		return v, eval.Errorf("Could not find data item %s", c.Arg(0).Text())
+	}
+	c.Args = []data.Value{v}
+	_, err := include(c)
+	return data.Value{}, err
 }
 
 func contain(c *eval.Invocation) (data.Value, error) {

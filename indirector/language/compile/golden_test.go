@@ -2,7 +2,6 @@ package compile_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -16,9 +15,11 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
+	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/site"
 	"indirtui/indirector/language/syntax"
 )
 
@@ -38,13 +39,11 @@ type logged struct {
 
 // A recording is one case, and how it is compiled.
 type recording struct {
-	dir      string
-	conf     data.Value // case.yaml
-	facts    data.Value
-	node     data.Value // node.yaml
-	logs     []logged
-	programs []*eval.Program
-	failure  *syntax.Problem
+	dir   string
+	conf  data.Value // case.yaml
+	facts data.Value
+	node  data.Value // node.yaml
+	logs  []logged
 }
 
 func yamlFile(t *testing.T, path string) data.Value {
@@ -68,99 +67,50 @@ func yamlFile(t *testing.T, path string) data.Value {
 
 func openRecording(t *testing.T, dir string) *recording {
 	t.Helper()
-	r := &recording{
+	return &recording{
 		dir: dir, conf: yamlFile(t, filepath.Join(dir, "case.yaml")),
 		facts: sanitized(yamlFile(t, filepath.Join(dir, "facts.yaml"))), node: yamlFile(t, filepath.Join(dir, "node.yaml")),
 	}
-	for _, file := range r.manifests(t) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		prog, report := syntax.Parse(&syntax.Source{File: file, Text: string(text)}, syntax.Options{})
-		for _, p := range report.Logged {
-			r.logs = append(r.logs, logged{p.Severity.String(), p.Message, "", p.File, p.Line})
-		}
-		if report.Failure != nil {
-			r.failure = report.Failure
-			break
-		}
-		r.programs = append(r.programs, eval.Compile(prog, compile.Library()))
-	}
-	return r
 }
 
-// manifests returns the files of the initial manifest.
-func (r *recording) manifests(t *testing.T) []string {
-	t.Helper()
-	name := r.conf.Get("manifest").Str()
-	if name == "" {
-		return []string{filepath.Join(r.dir, "site.pp")}
-	}
-	var files []string
-	err := filepath.WalkDir(filepath.Join(r.dir, name), func(path string, d os.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".pp" {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(files)
-	return files
-}
-
-// beyond returns what a case needs that is not there yet, or "".
+// beyond returns what a case needs that is not there, or "".
 func (r *recording) beyond() string {
-	for _, x := range []struct{ file, need string }{{"hiera.yaml", "hiera"}, {"modules/*/hiera.yaml", "hiera"}} {
-		if found, err := filepath.Glob(filepath.Join(r.dir, x.file)); err == nil && found != nil {
-			return x.need
-		}
-	}
 	if _, err := os.Stat(systemModules + "/stdlib"); err != nil && r.conf.Get("system_modules").Bool() {
 		return "modules of the system"
 	}
-	if r.failure != nil {
-		return ""
-	}
-	needs := ""
-	for _, p := range r.programs {
-		prog, _ := syntax.Parse(p.Source(), syntax.Options{})
-		syntax.Walk(prog.Body, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.TypeName:
-				if slices.Contains([]string{"object", "deferred", "typeset"}, strings.ToLower(n.Value)) {
-					needs = "types of objects"
-				}
-			case *syntax.Call:
-				if f, ok := n.Functor.(*syntax.Name); ok {
-					switch name := f.Value; {
-					case strings.HasPrefix(name, "hiera"), name == "lookup":
-						needs = "hiera"
-					case slices.Contains([]string{"epp", "inline_epp", "template", "inline_template", "file", "generate"}, name):
-						needs = "the function " + name
-					}
-				}
-			}
-			return true
-		})
-	}
-	return needs
+	return ""
 }
 
-// options are those that the recorder compiled with.
-func (r *recording) options(t *testing.T) compile.Options {
-	t.Helper()
+// environment returns the site that the recorder compiled in.
+func (r *recording) environment(environment string, log func(eval.LogEntry)) site.Options {
 	path := filepath.Join(r.dir, "modules")
 	if r.conf.Get("system_modules").Bool() {
 		path += ":" + systemModules
 	}
-	env, err := loader.Open(loader.Options{Dir: r.dir, Modulepath: path})
-	if err != nil {
-		t.Fatal(err)
+	manifest := r.conf.Get("manifest").Str()
+	if manifest == "" {
+		manifest = "site.pp"
 	}
-	cache := loader.NewCache(compile.Library(), nil)
+	strict := r.conf.Dig("settings", "strict").Str()
+	h := hiera.FromSettings(func(name string) string {
+		return map[string]string{"modulepath": path, "strict": strict, "data_binding_terminus": "hiera"}[name]
+	}, environment)
+	h.EnvironmentDir, h.GlobalConfig = r.dir, filepath.Join(r.dir, "global", "hiera.yaml")
+	h.Warnings = &hiera.Warnings{Log: func(m string) { log(eval.LogEntry{Level: "warning", Message: m}) }}
+	return site.Options{
+		Programs: site.NewPrograms(), Hiera: h,
+		Open: func() (*loader.Environment, error) {
+			return loader.Open(loader.Options{Dir: r.dir, Modulepath: path, Manifest: filepath.Join(r.dir, manifest), Strict: strict})
+		},
+		Eval: eval.Options{
+			StrictVariables: r.conf.Dig("settings", "strict_variables").Bool(), Log: log,
+			Strict: map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[strict],
+		},
+	}
+}
+
+// options are those that the recorder compiled with.
+func (r *recording) options() compile.Options {
 	environment := "production"
 	if name := r.node.Get("environment").Str(); name != "" {
 		environment = name
@@ -189,20 +139,17 @@ func (r *recording) options(t *testing.T) compile.Options {
 	rich, isSet := r.conf.Lookup("rich_data")
 	strictVariables := r.conf.Dig("settings", "strict_variables").Bool()
 	return compile.Options{
-		Node: node, Main: r.programs, RichData: !isSet || rich.Bool(), Version: data.OfString("<VERSION>"), UUID: "<UUID>",
+		Node: node, RichData: !isSet || rich.Bool(), Version: data.OfString("<VERSION>"), UUID: "<UUID>",
 		Settings: []data.Pair{data.P("strict_variables", data.OfBool(strictVariables))},
-		Module: func(file string) string {
-			name, _ := env.Module(file)
-			return name
-		},
-		Eval: eval.Options{StrictVariables: strictVariables, Load: env.Definitions(cache, syntax.Options{}).Load, Log: func(e eval.LogEntry) {
-			if e.Source != "" {
-				e.File, e.Line = "", 0 // the recorder asked for no place there
-			}
-			if e.Level != "debug" {
-				r.logs = append(r.logs, logged{e.Level, e.Message, e.Source, e.File, e.Line})
-			}
-		}},
+	}
+}
+
+func (r *recording) log(e eval.LogEntry) {
+	if e.Source != "" {
+		e.File, e.Line = "", 0 // the recorder asked for no place there
+	}
+	if e.Level != "debug" {
+		r.logs = append(r.logs, logged{e.Level, e.Message, e.Source, e.File, e.Line})
 	}
 }
 
@@ -236,7 +183,7 @@ func hash(v data.Value) data.Value {
 	return v
 }
 
-// Every catalog that needs neither data nor modules is that of real Puppet, key by key,
+// Every catalog is that of real Puppet, key by key,
 // or fails with its words; and it logs the same.
 func TestGoldenCatalogs(t *testing.T) {
 	t.Parallel()
@@ -272,14 +219,8 @@ func TestGoldenCatalogs(t *testing.T) {
 
 func (r *recording) check(t *testing.T) {
 	t.Helper()
-	o := r.options(t)
-	var result *compile.Result
-	var err error
-	if r.failure != nil {
-		err = compile.Failed(o.Node, r.failure, o.Eval.Log)
-	} else {
-		result, err = compile.Compile(context.Background(), o)
-	}
+	o := r.options()
+	result, err := site.Compile(t.Context(), r.environment(o.Node.Environment, r.log), o, "")
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Skip(err)
 	}

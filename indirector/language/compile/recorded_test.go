@@ -20,8 +20,8 @@ import (
 	"indirtui/indirector/language/syntax"
 )
 
-// A site is a row of recorded.jsonl: a manifest, and what testdata/puppet.rb recorded.
-type site struct {
+// A small manifest is a row of recorded.jsonl: a manifest, and what testdata/puppet.rb recorded.
+type small struct {
 	Code    string
 	Strict  string
 	Catalog json.RawMessage
@@ -44,7 +44,7 @@ func compileCode(t *testing.T, code, strict string) (*compile.Result, [][3]any, 
 	prog, report := syntax.Parse(&syntax.Source{File: "<ENV>/site.pp", Text: code}, syntax.Options{DuplicateKeys: level})
 	node := compile.Node{Name: certname, Environment: "production"}
 	if report.Failure != nil {
-		err := compile.Failed(node, report.Failure, log)
+		err := compile.Failed(node, report, log)
 		return nil, logs, err
 	}
 	result, err := compile.Compile(context.Background(), compile.Options{
@@ -70,7 +70,7 @@ func TestRecorded(t *testing.T) {
 	rows := bufio.NewScanner(bytes.NewReader(text))
 	rows.Buffer(nil, 1<<20)
 	for rows.Scan() {
-		var s site
+		var s small
 		if err := json.Unmarshal(objectID.ReplaceAll(rows.Bytes(), nil), &s); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func (s site) check(t *testing.T) {
+func (s small) check(t *testing.T) {
 	t.Helper()
 	result, logs, err := compileCode(t, s.Code, s.Strict)
 	failed := err != nil

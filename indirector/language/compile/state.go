@@ -81,6 +81,9 @@ func newCompilation(ctx context.Context, o Options) *compilation {
 	c.nodeType = &resourceType{plain: "node", name: "Node"}
 	o.Eval.Catalog = c
 	c.thread = eval.NewThread(o.Eval)
+	if o.Begin != nil {
+		o.Begin(c.thread)
+	}
 	c.top = &scope{c: c, vars: c.thread.Top(), source: c.mainDef}
 	c.top.vars.Owner = c.top
 	return c

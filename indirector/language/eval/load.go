@@ -72,6 +72,9 @@ func (p *Program) Defines(kind Kind, name string) bool {
 // Only reports whether a program is nothing but one definition.
 func (p *Program) Only() bool { return len(p.defined) == 1 && p.defined[0].Node == p.body }
 
+// Report is what the parser found; nil if it was not asked.
+func (p *Program) Report() *syntax.Report { return p.report }
+
 // Failed reports whether a program cannot be run, since its source is not valid.
 func (p *Program) Failed() bool { return p.report != nil && p.report.Failure != nil }
 

@@ -1,6 +1,10 @@
 package eval
 
-import "slices"
+import (
+	"slices"
+
+	"indirtui/indirector/data"
+)
 
 // This file is what functions of modules see of the evaluation around them.
 
@@ -21,6 +25,34 @@ func (c *Invocation) Callers() []Call {
 	for i := range out {
 		if out[i].File == "" {
 			out[i].File = "unknown"
+		}
+	}
+	return out
+}
+
+// Variables returns those that the place of the call sees, by their names: the nearest of
+// each. Parameters without a value are not there.
+func (c *Invocation) Variables() []data.Pair {
+	var out []data.Pair
+	seen := map[string]bool{}
+	put := func(name string, v data.Value) {
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, data.P(name, v))
+		}
+	}
+	for f := c.frame; f != nil && f.locals != nil; f = f.outer {
+		for i, name := range f.locals.names {
+			if i < len(f.slots) && f.slots[i].bound {
+				put(name, f.slots[i].value)
+			}
+		}
+	}
+	for s := c.frame.scope; s != nil; s = s.next() {
+		for _, v := range s.vars {
+			if v.ready {
+				put(v.name, v.value)
+			}
 		}
 	}
 	return out

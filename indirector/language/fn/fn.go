@@ -30,7 +30,7 @@ func Library() eval.Library {
 			lookups(), files(), templates(),
 		} {
 			for name, ways := range group {
-				library.all[name] = &eval.Builtin{Name: name, Ways: ways, Types: localTypes}
+				library.all[name] = &eval.Builtin{Name: name, Ways: ways, Types: LocalTypes}
 			}
 		}
 		for name, do := range older() {
@@ -68,8 +68,8 @@ var local = map[string]struct{ name, definition string }{
 	},
 }
 
-// localTypes is a lookup of local types.
-func localTypes(name string) types.Type {
+// LocalTypes finds the types that signatures of this package name.
+func LocalTypes(name string) types.Type {
 	def, ok := local[name]
 	if !ok {
 		return nil
@@ -79,7 +79,7 @@ func localTypes(name string) types.Type {
 			if other == name {
 				return self
 			}
-			return localTypes(other)
+			return LocalTypes(other)
 		})
 	})
 	if err != nil {

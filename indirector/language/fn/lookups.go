@@ -34,19 +34,7 @@ func lookups() map[string][]eval.Way {
 		},
 	}
 	for name, merge := range map[string]string{"hiera": "first", "hiera_array": "unique", "hiera_hash": "hash"} {
-		older := func(hasDefault bool) do {
-			return func(c *eval.Invocation) (data.Value, error) { return hiera(c, name, merge, c.Args, hasDefault) }
-		}
-		out[name] = []eval.Way{
-			way("Tuple[String, Any, Any, 1, 3] args", func(c *eval.Invocation) (data.Value, error) {
-				args := c.Arg(0).List()
-				return hiera(c, name, merge, args, len(args) > 1)
-			}),
-			way("String key", older(false)),
-			way("String key; Any default; Any override?", older(true)),
-			way("String key; Callable[1, 1] &default_block", older(false)),
-			way("String key; Any override; Callable[1, 1] &default_block", older(false)),
-		}
+		out[name] = OlderLookup(name, merge, func(_ *eval.Invocation, v data.Value) (data.Value, error) { return v, nil })
 	}
 	for _, name := range []string{"yaml_data", "json_data", "hocon_data"} {
 		out[name] = []eval.Way{
@@ -69,6 +57,31 @@ func lookups() map[string][]eval.Way {
 type LevelContext interface {
 	// BuiltIn returns what one of Puppet's own data_hash functions makes of a file.
 	BuiltIn(function, path string) (data.Value, error)
+}
+
+// OlderLookup returns the ways of a function from before lookup, which does something with
+// what is found. Rule HIERA-FN-02.
+func OlderLookup(name, merge string, then func(c *eval.Invocation, v data.Value) (data.Value, error)) []eval.Way {
+	look := func(c *eval.Invocation, args []data.Value, hasDefault bool) (data.Value, error) {
+		v, err := hiera(c, name, merge, args, hasDefault)
+		if err != nil {
+			return undef, err
+		}
+		return then(c, v)
+	}
+	older := func(hasDefault bool) do {
+		return func(c *eval.Invocation) (data.Value, error) { return look(c, c.Args, hasDefault) }
+	}
+	return []eval.Way{
+		way("Tuple[String, Any, Any, 1, 3] args", func(c *eval.Invocation) (data.Value, error) {
+			args := c.Arg(0).List()
+			return look(c, args, len(args) > 1)
+		}),
+		way("String key", older(false)),
+		way("String key; Any default; Any override?", older(true)),
+		way("String key; Callable[1, 1] &default_block", older(false)),
+		way("String key; Any override; Callable[1, 1] &default_block", older(false)),
+	}
 }
 
 // lookup asks for the first of the names that has a value.

@@ -62,6 +62,9 @@ func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Ca
 	return &Cache{library: library, native: native, files: map[fileKey]*list.Element{}}
 }
 
+// Library returns the functions that the programs call.
+func (c *Cache) Library() eval.Library { return c.library }
+
 // program returns the program of a file below a directory. An error is that of the file;
 // what is wrong with the program is part of it. In a namespace the file is one of a
 // module, which may only have definitions of names that begin so.

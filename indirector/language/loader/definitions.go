@@ -50,6 +50,23 @@ func (d *Definitions) Load(kind eval.Kind, name, from string) (eval.Found, error
 	return s.found, err
 }
 
+// Main returns the programs of the initial manifest, in the order of their paths; or that
+// of code, if there is any. What is wrong with them is part of them. Rule LANG-LOAD-02.
+func (d *Definitions) Main(code string) ([]*eval.Program, error) {
+	if code != "" {
+		return []*eval.Program{eval.Read(&syntax.Source{Text: code}, d.options, d.cache.library)}, nil
+	}
+	var all []*eval.Program
+	for _, file := range d.env.initial() {
+		p, err := d.cache.program(filepath.Dir(file), filepath.Base(file), "", d.options)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
 // A search is for one name.
 type search struct {
 	*Definitions

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"indirtui/indirector/language/rtype"
 )
@@ -61,6 +62,16 @@ func (e *Environment) Types() ([]*rtype.Type, error) {
 	}
 	return all, errors.Join(problems...)
 }
+
+// ResourceType returns the resource type of a name, or nil. One that cannot be read is
+// open; the error is that of its file.
+func (e *Environment) ResourceType(name string) (*rtype.Type, error) {
+	t, _, err := e.resourceType(name, builtIn())
+	return t, err
+}
+
+// builtIn are the types of Puppet, which many environments share.
+var builtIn = sync.OnceValue(rtype.BuiltIn)
 
 // resourceType returns the resource type of a name, or nil, and the files that were
 // tried. What was generated comes first, then the modules, in the order of the

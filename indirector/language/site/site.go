@@ -15,7 +15,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/eval"
-	"indirtui/indirector/language/fn"
 	"indirtui/indirector/language/loader"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
@@ -42,9 +41,6 @@ type Options struct {
 	// cannot be ended.
 	Context context.Context
 }
-
-// NewPrograms returns a cache of programs that call the functions of this program.
-func NewPrograms() *loader.Cache { return loader.NewCache(fn.Library(), nil) }
 
 // FromSettings returns what Puppet's settings stand for, in the environment of the options
 // of hiera. The variables are those of their scope, if they are at hand as a whole.
@@ -75,26 +71,38 @@ type Site struct {
 
 // New returns a Site. No file is read yet.
 func New(o Options) *Site {
+	s := prepare(o)
+	s.bind(eval.NewThread(s.o.Eval))
+	for name, v := range o.Variables {
+		s.Thread.Set(name, v)
+	}
+	return s
+}
+
+// prepare returns a Site without a thread.
+func prepare(o Options) *Site {
 	s := &Site{o: o}
 	if s.o.Context == nil {
 		s.o.Context = context.Background()
 	}
-	o.Eval.Load, o.Eval.Host = s.load, host{s}
-	s.Thread = eval.NewThread(o.Eval)
-	for name, v := range o.Variables {
-		s.Thread.Set(name, v)
-	}
-	o.Hiera.Language = language{s}
-	if o.Hiera.Scope == nil {
-		o.Hiera.Scope = topScope{s.Thread}
-	}
-	s.Data = hiera.New(o.Hiera)
+	s.o.Eval.Load, s.o.Eval.Host = s.load, host{s}
 	return s
+}
+
+// bind joins a thread and data, which know each other.
+func (s *Site) bind(t *eval.Thread) {
+	s.Thread = t
+	o := s.o.Hiera
+	o.Language = language{s}
+	if o.Scope == nil {
+		o.Scope = topScope{t}
+	}
+	s.Data = hiera.New(o)
 }
 
 // Run evaluates a program of the environment, as its initial manifest.
 func (s *Site) Run(ctx context.Context, prog *syntax.Program) (data.Value, error) {
-	return s.Thread.Run(ctx, eval.Compile(prog, fn.Library()))
+	return s.Thread.Run(ctx, eval.Compile(prog, s.o.Programs.Library()))
 }
 
 // topScope is the top scope as hiera asks it.

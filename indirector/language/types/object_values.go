@@ -61,6 +61,21 @@ func (o object) String() string {
 	return b.String() + "})"
 }
 
+// toData returns the notation of an object: the attributes that have not their own values.
+func (o object) toData() (plain data.Value, hasSecret bool) {
+	h := []data.Pair{data.P(richName, data.OfString(o.t.label()))}
+	given := o.t.given()
+	for _, f := range o.t.all(attributeKind) {
+		i := slices.Index(given, f)
+		if i < 0 || f.hasValue && data.Equal(f.value, o.values[i]) {
+			continue
+		}
+		v, secret := ToData(o.values[i])
+		h, hasSecret = append(h, data.P(f.name, v)), hasSecret || secret
+	}
+	return data.OfHash(h), hasSecret
+}
+
 // EqualRich compares the attributes that the type names for that.
 func (o object) EqualRich(v data.RichValue) bool {
 	x, ok := v.(object)

@@ -49,6 +49,8 @@ func richToData(v data.Value) (data.Value, bool) {
 		inner, _ = ToData(r.value)
 	case *regex:
 		name, inner = "Regexp", data.OfString(r.source)
+	case object:
+		return r.toData()
 	default:
 		name = nameOf(Infer(v))
 	}

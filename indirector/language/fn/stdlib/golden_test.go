@@ -56,8 +56,8 @@ func newSite(t *testing.T, facts data.Value) *site {
 	t.Helper()
 	s := &site{library: maps.Clone(fn.Library())}
 	functions := stdlib.Functions(stdlib.Options{
-		Dir: "<SYSTEM_MODULES>/stdlib", Environment: "golden", Files: os.DirFS("/"), Library: s.library,
-		ModuleDir: func(name string) (string, bool) {
+		Dir: "<SYSTEM_MODULES>/stdlib", Files: os.DirFS("/"), Library: s.library,
+		ModuleDir: func(_ *eval.Invocation, name string) (string, bool) {
 			_, err := os.Stat(filepath.Join(installed, name))
 			return filepath.Join(installed, name), err == nil && name == "stdlib"
 		},
@@ -83,6 +83,7 @@ func newSite(t *testing.T, facts data.Value) *site {
 		},
 	})
 	s.thread.Set("facts", facts)
+	s.thread.Set("environment", data.OfString("golden"))
 	for _, p := range facts.Hash() {
 		s.thread.Set(p.Key.Str(), p.Value)
 	}

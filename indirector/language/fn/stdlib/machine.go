@@ -46,11 +46,12 @@ func modulePath(c *call) (data.Value, error) {
 
 func (c *call) moduleDir(name data.Value) (string, error) {
 	if c.set.ModuleDir != nil {
-		if dir, ok := c.set.ModuleDir(name.Text()); ok {
+		if dir, ok := c.set.ModuleDir(c.Invocation, name.Text()); ok {
 			return dir, nil
 		}
 	}
-	return "", refusef("Could not find module %s in environment %s", name.Text(), c.set.Environment)
+	environment, _ := c.Variable("::environment")
+	return "", refusef("Could not find module %s in environment %s", name.Text(), environment.Text())
 }
 
 // read returns a file of the machine.

@@ -34,11 +34,9 @@ import (
 type Options struct {
 	// Dir is the directory of the module, which messages name.
 	Dir string
-	// Environment is the name of the environment.
-	Environment string
 	// ModuleDir returns the directory of a module, and false if there is none. If nil,
 	// there are none.
-	ModuleDir func(name string) (dir string, ok bool)
+	ModuleDir func(c *eval.Invocation, name string) (dir string, ok bool)
 	// Files is the file system from its root on, for loadyaml, loadjson, glob and
 	// load_module_metadata. If nil, these functions fail.
 	Files fs.FS

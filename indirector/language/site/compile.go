@@ -1,0 +1,60 @@
+package site
+
+import (
+	"context"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/compile"
+	"indirtui/indirector/language/rtype"
+	"indirtui/indirector/language/types"
+)
+
+// Compile compiles the catalog of a node, from the initial manifest of the environment or
+// from code in its place. What the environment has is set in the options of the compile.
+func Compile(ctx context.Context, o Options, c compile.Options, code string) (*compile.Result, error) {
+	o.Context = ctx
+	s := prepare(o)
+	env, err := s.environment()
+	switch {
+	case err != nil:
+		return nil, err
+	case env == nil:
+		return nil, errNoEnvironment
+	}
+	if c.Main, err = s.definitions.Main(code); err != nil {
+		return nil, err
+	}
+	c.Eval, c.Begin = s.o.Eval, s.bind
+	for _, p := range c.Main {
+		if p.Failed() {
+			return nil, compile.Failed(c.Node, p.Report(), c.Eval.Log)
+		}
+	}
+	c.Type = func(name string) *rtype.Type {
+		t, err := env.ResourceType(name)
+		if err != nil && t == nil {
+			t = rtype.Unreadable(name, "", err)
+		}
+		return t
+	}
+	c.Module = func(file string) string {
+		name, _ := env.Module(file)
+		return name
+	}
+	c.Data = s.parameter
+	return compile.Compile(ctx, c)
+}
+
+// parameter looks up the data for a parameter of a class. Rule HIERA-APL.
+func (s *Site) parameter(_ context.Context, key string) (v data.Value, from string, found bool, err error) {
+	search := s.o.Search
+	if search == nil {
+		search = func(key string, q hiera.Query) (data.Value, bool, error) {
+			r, err := s.Data.Search(key, q)
+			return r.Value, r.Found, err
+		}
+	}
+	v, found, err = search(key, hiera.Query{})
+	return types.OfData(v), "", found, inPrograms(err)
+}
