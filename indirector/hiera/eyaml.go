@@ -21,25 +21,26 @@ func eyamlLookupKey(c *Context, k key) (data.Value, bool, error) {
 	if c.location == nil || c.location.uri {
 		return data.Value{}, false, argumentError("'eyaml_lookup_key': one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this lookup_key function")
 	}
-	if c.file == nil {
-		f, err := c.level.layer.c.yamlHash(c.location.where)
-		if err != nil {
-			return data.Value{}, false, err
-		}
-		c.file = f
+	return c.Decrypt(k.root, c.location.where, c.level.options)
+}
+
+// Decrypt returns the value that a YAML file has for a key, with what is encrypted in it
+// decrypted by the private key that options name. It is false if there is none.
+func (c *Context) Decrypt(key, path string, options data.Value) (v data.Value, found bool, err error) {
+	f, err := c.level.layer.c.yamlHash(path)
+	if err != nil {
+		return v, false, err
 	}
-	raw, ok := c.file.index[k.root]
+	raw, ok := f.index[key]
 	if !ok {
 		return raw, false, nil
 	}
-	d := decryption{c: c, key: k.root}
-	v, err := d.value(raw)
-	if d.secret {
-		if c.secrets == nil {
-			c.secrets = map[string]bool{}
-		}
-		c.secrets[k.root] = true
+	if c.file == nil {
+		c.file = f
 	}
+	d := decryption{c: c, key: key, path: path, options: options}
+	v, err = d.value(raw)
+	c.level.layer.c.secret = c.level.layer.c.secret || d.secret
 	return v, err == nil, err
 }
 
@@ -47,6 +48,8 @@ func eyamlLookupKey(c *Context, k key) (data.Value, bool, error) {
 type decryption struct {
 	c       *Context
 	key     string
+	path    string
+	options data.Value      // a hash
 	private *rsa.PrivateKey // nil until it is needed
 	secret  bool            // something was decrypted
 }
@@ -96,7 +99,7 @@ func (d *decryption) text(s string) (data.Value, error) {
 			m := cipherText.FindStringSubmatch(token)
 			plain, err := d.decrypt(m[1], m[2])
 			if err != nil && wrong == nil {
-				wrong = lookupError("hiera-eyaml backend error decrypting %s when looking up %s in %s. Error was %s", s, d.key, d.c.location.where, err)
+				wrong = lookupError("hiera-eyaml backend error decrypting %s when looking up %s in %s. Error was %s", s, d.key, d.path, err)
 			}
 			return plain
 		})
@@ -124,7 +127,7 @@ func (d *decryption) decrypt(scheme, text string) (string, error) {
 		return "", fmt.Errorf("the encryptor %s is not in this program, which decrypts PKCS7", scheme)
 	}
 	if d.private == nil {
-		key, err := d.c.privateKey()
+		key, err := privateKey(d.options)
 		if err != nil {
 			return "", err
 		}
@@ -140,12 +143,12 @@ func (d *decryption) decrypt(scheme, text string) (string, error) {
 
 // privateKey reads the key that the options name, as a file or as a variable of the
 // environment that holds it.
-func (c *Context) privateKey() (*rsa.PrivateKey, error) {
+func privateKey(options data.Value) (*rsa.PrivateKey, error) {
 	var content []byte
-	if name := c.level.options.Get("pkcs7_private_key_env_var").Text(); name != "" {
+	if name := options.Get("pkcs7_private_key_env_var").Text(); name != "" {
 		content = []byte(os.Getenv(name))
 	} else {
-		path := c.level.options.Get("pkcs7_private_key").Text()
+		path := options.Get("pkcs7_private_key").Text()
 		if path == "" {
 			return nil, errors.New("pkcs7_private_key is not defined")
 		}

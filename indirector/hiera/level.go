@@ -35,7 +35,7 @@ type Context struct {
 	file   *file                 // where hash is from; nil if it is no file
 	values map[string]data.Value // of lookup_key and data_dig, by key
 
-	secrets map[string]bool // the keys among them for which something was decrypted
+	secrets map[string]bool // whether something was decrypted for the keys among them
 
 	// Own is what functions of the language keep between calls. Hiera does not look at it.
 	Own any
@@ -235,17 +235,22 @@ func byKey(f func(*Context, key) (data.Value, bool, error)) func(*Context, *leve
 			l.layer.c.secret = l.layer.c.secret || c.secrets[name]
 			return v, true, nil
 		}
-		if v, found, err = f(c, k); !found || err != nil {
-			return v, false, err
+		// Whether this value is secret is asked apart from what was looked up before.
+		compile := l.layer.c
+		before := compile.secret
+		compile.secret = false
+		if v, found, err = f(c, k); found && err == nil {
+			v, err = c.checked("Value for key '"+name+"', returned from ", v)
 		}
-		if v, err = c.checked("Value for key '"+name+"', returned from ", v); err != nil {
+		secret := compile.secret
+		compile.secret = secret || before
+		if !found || err != nil {
 			return v, false, err
 		}
 		if c.values == nil {
-			c.values = map[string]data.Value{}
+			c.values, c.secrets = map[string]data.Value{}, map[string]bool{}
 		}
-		c.values[name] = v
-		l.layer.c.secret = l.layer.c.secret || c.secrets[name]
+		c.values[name], c.secrets[name] = v, secret
 		return v, true, nil
 	}
 }

@@ -138,6 +138,36 @@ func TestRules(t *testing.T) {
 			}
 		}
 	})
+	t.Run("HIERA-DATA-03 eyaml_lookup_key within a function", func(t *testing.T) {
+		t.Parallel()
+		dir, err := filepath.Abs(filepath.Join("testdata", "hiera", "037-eyaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := environment(t, map[string]string{
+			"hiera.yaml":                  fmt.Sprintf("{version: 5, hierarchy: [{name: a, lookup_key: environment::ey, path: %[1]s/data/secret.eyaml, options: {pkcs7_private_key: %[1]s/keys/private_key.pkcs7.pem}}]}", dir),
+			"functions/environment/ey.pp": "function environment::ey($key, $options, $context) { eyaml_lookup_key($key, $options, $context) }\n",
+		}, nil)
+		direct := o
+		direct.EnvironmentDir, direct.Scope = dir, hiera.Variables{"keys_dir": data.OfString(filepath.Join(dir, "keys"))}
+		want, err := hiera.New(direct).Search("password", hiera.Query{})
+		if err != nil || !want.Secret {
+			t.Fatalf("got %v, %v", want, err)
+		}
+		c := withLanguage(o).Data
+		for range 2 { // the second time it is kept
+			got, err := c.Search("password", hiera.Query{})
+			if err != nil || !got.Found || !got.Secret || got.Value.Text() != want.Value.Text() {
+				t.Errorf("got %v, %v, want %v", got, err, want)
+			}
+		}
+		if got, err := c.Search("plain", hiera.Query{}); err != nil || !got.Found || got.Secret {
+			t.Errorf("got %v, %v", got, err)
+		}
+		if got, err := c.Search("nothing", hiera.Query{}); err != nil || got.Found {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
 	t.Run("HIERA-CFG-04 a function that needs the language", func(t *testing.T) {
 		t.Parallel()
 		o := environment(t, map[string]string{

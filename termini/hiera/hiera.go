@@ -150,7 +150,11 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*hiera
 func (t *Terminus) withLanguage(ctx context.Context, get func(string) string, h hiera.Options) *hiera.Compile {
 	o := site.FromSettings(get, h)
 	o.Programs, o.Context = t.programs, ctx
-	o.Eval.Log = func(e eval.LogEntry) { h.Warnings.Log(e.String()) }
+	o.Eval.Log = func(e eval.LogEntry) {
+		if e.Level != "debug" && e.Level != "info" {
+			h.Warnings.Log(e.String())
+		}
+	}
 	return site.New(o).Data
 }
 

@@ -126,7 +126,7 @@ func (s site) position(n syntax.Node) (line, column int) {
 // other errors get the label of the node. Rules LANG-ERR-02, LANG-ERR-03.
 func (s site) fail(f *frame, err error) error {
 	switch err.(type) {
-	case *Error, *jump, *leaving, *unreadyError:
+	case *Error, *jump, *leaving, *unreadyError, *earlyError:
 		return err
 	}
 	node, message := s.node, ""

@@ -160,6 +160,7 @@ type frame struct {
 	scope  *Scope       // what lies behind all slots
 	match  []data.Value // groups of the last regular expression that matched
 	called syntax.Node  // the call that is being made
+	giving int          // one more than the parameter of a template whose default is evaluated; 0 is none
 	extra  data.Value   // arguments of a template that has no parameters, by their names
 }
 
@@ -169,6 +170,7 @@ type locals struct {
 	names  []string
 	around *locals // of the lambda around; nil for others
 	open   bool    // of a template, which is called with variables that are not known here
+	params int     // of a template: how many of them are parameters
 }
 
 // find returns the slot of a name, or -1.
@@ -217,7 +219,7 @@ func (t *Thread) enter(l *locals, s *Scope, outer *frame) *frame {
 
 func (t *Thread) leave(f *frame) {
 	clear(f.slots)
-	f.slots, f.outer, f.match, f.called, f.extra = f.slots[:0], nil, nil, nil, data.Value{}
+	f.slots, f.outer, f.match, f.called, f.giving, f.extra = f.slots[:0], nil, nil, nil, 0, data.Value{}
 	t.free = append(t.free, f)
 }
 

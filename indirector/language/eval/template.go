@@ -26,7 +26,7 @@ func (c *compiler) template(n *syntax.Lambda) *template {
 	c.locals = &locals{open: true}
 	c.callable(&t.callable, n.Params, nil, epp.Body)
 	c.definitions(epp.Body)
-	t.subject = "lambda"
+	t.subject, t.locals.params = "lambda", len(n.Params)
 	c.locals = nil
 	return t
 }
@@ -134,7 +134,13 @@ func (t *template) give(f *frame, args data.Value) error {
 		v, ok := given.Get(name)
 		if v.IsNil() && p.usual != nil {
 			var err error
-			if v, err = p.usual(f); err != nil {
+			f.giving = i + 1
+			v, err = p.usual(f)
+			f.giving = 0
+			if early, ok := err.(*earlyError); ok {
+				return Errorf("%s", early)
+			}
+			if err != nil {
 				return err
 			}
 			given.Put(name, v)
@@ -152,6 +158,33 @@ func (t *template) give(f *frame, args data.Value) error {
 		i := t.locals.find(name)
 		return i >= len(t.params) || t.params[i].usual == nil
 	})
+}
+
+// An earlyError reports a default that uses a parameter that has no value. Puppet does not
+// name the place in the default, but that of the call.
+type earlyError struct{ text string }
+
+func (e *earlyError) Error() string { return e.text }
+
+// early returns the error if a parameter of the template around has no value yet, while the
+// default of another is evaluated. Rule LANG-EV-08.
+func (f *frame) early(name string) error {
+	i := -1
+	for ; f.locals != nil; f = f.outer {
+		if i = f.locals.find(name); i >= 0 && f.slots[i].bound {
+			return nil
+		}
+		if f.locals.open || f.outer == nil {
+			break
+		}
+	}
+	switch {
+	case f.giving == 0 || i < 0 || i >= f.locals.params:
+		return nil
+	case i < f.giving-1:
+		return &earlyError{"lambda: expects a value for parameter $" + name}
+	}
+	return &earlyError{"lambda: default expression for $" + f.locals.names[f.giving-1] + " tries to illegally access not yet evaluated $" + name}
 }
 
 // mismatchOfNamed returns Puppet's error if arguments that are given by names do not fit

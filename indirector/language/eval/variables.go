@@ -35,6 +35,9 @@ func (c *compiler) variable(n syntax.Node, name string) code {
 	}
 	if c.locals.isOpen() && !strings.Contains(name, "::") {
 		return func(f *frame) (data.Value, error) {
+			if err := f.early(name); err != nil {
+				return data.Value{}, err
+			}
 			if v, ok := f.lookup(name); ok {
 				return v, nil
 			}

@@ -50,6 +50,18 @@ func lookups() map[string][]eval.Way {
 			}},
 		}
 	}
+	out["eyaml_lookup_key"] = []eval.Way{
+		way("String[1] key; Hash[String[1], Any] options; Puppet::LookupContext context", func(c *eval.Invocation) (data.Value, error) {
+			level, ok := c.Arg(2).Rich().(LevelContext)
+			if !ok {
+				return undef, eval.Errorf("eyaml_lookup_key() is called for no level of hiera")
+			}
+			if c.Arg(1).Get("path").IsNil() {
+				return undef, eval.Errorf("'eyaml_lookup_key': one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this lookup_key function")
+			}
+			return level.Decrypted(c.Arg(0).Str(), c.Arg(1))
+		}),
+	}
 	return out
 }
 
@@ -57,6 +69,9 @@ func lookups() map[string][]eval.Way {
 type LevelContext interface {
 	// BuiltIn returns what one of Puppet's own data_hash functions makes of a file.
 	BuiltIn(function, path string) (data.Value, error)
+	// Decrypted returns what eyaml_lookup_key has for a key; options name the file and the
+	// private key. If there is nothing, the error ends the function that called it.
+	Decrypted(key string, options data.Value) (data.Value, error)
 }
 
 // OlderLookup returns the ways of a function from before lookup, which does something with

@@ -124,6 +124,15 @@ func (c *lookupContext) BuiltIn(function, path string) (data.Value, error) {
 	return v, inPrograms(err)
 }
 
+// Decrypted implements fn.LevelContext.
+func (c *lookupContext) Decrypted(key string, options data.Value) (data.Value, error) {
+	v, found, err := c.Decrypt(key, options.Get("path").Text(), options)
+	if err == nil && !found {
+		return v, eval.Leave(errNotFound)
+	}
+	return types.OfData(v), inPrograms(err)
+}
+
 // explain adds the text of a lambda, which is called only if a record is kept.
 func (c *lookupContext) explain(call *eval.Invocation) (data.Value, error) {
 	if !c.Explaining() {

@@ -270,6 +270,14 @@ func TestTemplates(t *testing.T) {
 		{`epp('h/glob', {'bad key' => 1})`, call + "'epp' parameter 'parameters' key of entry 'bad key' expects a match for Pattern[/^\\w+$/], got 'bad key' (line: 1, column: 1)"},
 		{`inline_epp('<% notice($title) %>')`, "notice: Scope(Class[main]): main\n"},
 		{`inline_epp('<%= { 5 } %>x')`, "5x"},
+		{`epp('h/p', {})`, call + "lambda: expects a value for parameter $a (line: 1, column: 1)"},
+		{`inline_epp('<%- | $a = $b, $b = 1 | -%>x')`, call + "lambda: default expression for $a tries to illegally access not yet evaluated $b (line: 1, column: 1)"},
+		{`inline_epp('<%- | $a = $a | -%>x')`, call + "lambda: default expression for $a tries to illegally access not yet evaluated $a (line: 1, column: 1)"},
+		{`inline_epp('<%- | $a, $b = [1].map |$x| { $x + $a } | -%>x')`, call + "lambda: expects a value for parameter $a (line: 1, column: 1)"},
+		{`$a = 7 inline_epp('<%- | $a, $b = $a | -%>x')`, call + "lambda: expects a value for parameter $a (line: 1, column: 8)"},
+		{`inline_epp('<%- | $a = [1].map |$b| { $b }, $b = 3 | -%><%= $a %>')`, "[1]"},
+		{`inline_epp('<%- | $a = [1].map |$b| { [2].map |$y| { $b } }, $b = 3 | -%><%= $a %>')`, "[[1]]"},
+		{`$x = 1 inline_epp('<%- | $a = $x | -%><% $x = 2 -%><%= $a %>')`, "1"},
 	} {
 		t.Run(tt.code, func(t *testing.T) {
 			t.Parallel()
