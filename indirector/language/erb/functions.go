@@ -39,7 +39,7 @@ type functions struct{ Options }
 func (f *functions) inline(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
 	for _, v := range c.Args {
-		s, err := f.render(c, v.Text())
+		s, err := f.render(c, "inline_template", v.Text())
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, _ int) string { return "Failed to parse inline template: " + message }, "inline template")
 		}
@@ -60,7 +60,7 @@ func (f *functions) template(c *eval.Invocation) (data.Value, error) {
 		if !ok {
 			return data.Value{}, eval.Errorf("Could not find template '%s'", name)
 		}
-		s, err := f.render(c, text)
+		s, err := f.render(c, "template "+name, text)
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, line int) string {
 				return "Failed to parse template " + name + ":\n  Filepath: " + path + "\n  Line: " + strconv.Itoa(line) + "\n  Detail: " + message + "\n"
@@ -71,10 +71,15 @@ func (f *functions) template(c *eval.Invocation) (data.Value, error) {
 	return data.OfString(b.String()), nil
 }
 
-func (f *functions) render(c *eval.Invocation, source string) (string, error) {
+func (f *functions) render(c *eval.Invocation, name, source string) (string, error) {
 	if err := c.Spend(len(source)); err != nil {
 		return "", err
 	}
+	leave, err := c.Enter(name)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
 	t, err := Parse(source)
 	if err != nil {
 		return "", err
@@ -139,9 +144,14 @@ func (h *host) Call(name string, args []data.Value, older bool) (v data.Value, k
 	return h.c.Call(name, args, h.f.Library)
 }
 
-// bothKinds are functions of the newer kind that Puppet has a function of the older kind
-// for as well.
-var bothKinds = setOf("versioncmp defined include require contain hiera hiera_array hiera_hash hiera_include alert crit debug emerg err info notice warning")
+// bothKinds are functions of the newer kind that Puppet or the module stdlib has a function
+// of the older kind for as well.
+var bothKinds = setOf(`versioncmp include require contain alert crit debug emerg err info notice warning
+	is_absolute_path is_array is_bool is_float is_ip_address is_ipv4_address is_ipv6_address is_numeric is_string merge ensure_packages deprecation
+	validate_absolute_path validate_array validate_bool validate_hash validate_integer validate_ip_address validate_ipv4_address validate_ipv6_address
+	validate_numeric validate_re validate_slength validate_string
+	abs camelcase capitalize ceiling chomp chop dig downcase empty flatten floor getvar join keys lstrip max min round rstrip size sort strip unique
+	upcase values`)
 
 func (h *host) Names(what string) ([]string, error) {
 	if h.f.Names == nil {

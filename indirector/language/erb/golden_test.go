@@ -38,7 +38,11 @@ func render(t *testing.T, code string, variables []data.Pair) (data.Value, error
 	library := maps.Clone(fn.Library())
 	maps.Copy(library, erb.Functions(erb.Options{
 		Library: library,
-		Names:   func(*eval.Invocation, string) ([]string, error) { return []string{"main"}, nil },
+		Find: func(_ *eval.Invocation, name string) (string, string, bool) {
+			text, ok := files[name]
+			return "/m/" + name, text, ok
+		},
+		Names: func(*eval.Invocation, string) ([]string, error) { return []string{"main"}, nil },
 		Variables: func(c *eval.Invocation) []data.Pair {
 			all := slices.Clone(variables)
 			for _, name := range []string{"x", "n", "s", "l", "h"} {
@@ -121,5 +125,38 @@ func TestGoldenEvalERB(t *testing.T) {
 	t.Logf("%d rows were rendered, %d are outside the subset", taken, left)
 	if taken < 100 && os.Getenv("INDIRTUI_GOLDEN") == "" {
 		t.Errorf("only %d rows were rendered", taken)
+	}
+}
+
+// files are templates that tests render by name.
+var files = map[string]string{
+	"m/a.erb":     "<%= @x %>!",
+	"m/b.erb":     "[<%= scope.function_template(['m/a.erb']) %>]",
+	"m/self.erb":  "<%= scope.function_template(['m/self.erb']) %>",
+	"m/bad.erb":   "a\n<%= nil + 1 %>",
+	"m/ruby.erb":  "\n\n<%= File.read('/x') %>",
+	"m/end.erb":   "<% if true %>",
+	"m/fails.erb": "<% begin; scope.function_fail(['no']); rescue Puppet::ParseError => e %>caught <%= e.message %><% end %>",
+}
+
+// Rule LANG-ERB-05: templates of files, and what their errors name.
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ code, want, problem string }{
+		{`$x = 1 template('m/a.erb', 'm/b.erb')`, "1![1!]", ""},
+		{`template('m/fails.erb')`, "caught no", ""},
+		{`template('m/none.erb')`, "", "Could not find template 'm/none.erb'"},
+		{`template('m/bad.erb')`, "", "Failed to parse template m/bad.erb:\n  Filepath: /m/m/bad.erb\n  Line: 2\n  Detail: undefined method `+' for nil:NilClass\n"},
+		{`template('m/ruby.erb')`, "", "template m/ruby.erb, line 3: the constant File is not supported without Ruby"},
+		{`template('m/end.erb')`, "", "(erb):1: syntax error"},
+		{`template('m/self.erb')`, "", "1000 calls within each other: template m/self.erb calls template m/self.erb"},
+	} {
+		v, err := render(t, tt.code, nil)
+		switch {
+		case tt.problem == "" && (err != nil || v.Str() != tt.want):
+			t.Errorf("%s: got %q, %v, want %q", tt.code, v.Str(), err, tt.want)
+		case tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem)):
+			t.Errorf("%s: got %v, want %s", tt.code, err, tt.problem)
+		}
 	}
 }

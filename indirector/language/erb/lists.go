@@ -232,14 +232,7 @@ func listMethods() map[string]method {
 			l.l = slices.Insert(l.l, at, c.args[1:]...)
 			return l, nil
 		},
-		"assoc": func(c *send) (value, error) {
-			for _, v := range c.items() {
-				if p, ok := v.(*list); ok && len(p.l) > 0 && equal(p.l[0], c.arg(0)) {
-					return p, nil
-				}
-			}
-			return nil, nil
-		},
+		"assoc": assoc,
 		"clear": func(c *send) (value, error) { c.self.(*list).l = nil; return c.self, nil },
 	} {
 		out[name] = m
@@ -262,6 +255,16 @@ func listMethods() map[string]method {
 		}
 	}
 	return out
+}
+
+// assoc finds a list by its first element.
+func assoc(c *send) (value, error) {
+	for _, v := range c.items() {
+		if p, ok := v.(*list); ok && len(p.l) > 0 && equal(p.l[0], c.arg(0)) {
+			return p, nil
+		}
+	}
+	return nil, nil
 }
 
 // enumerable are methods that only need elements.

@@ -72,3 +72,12 @@ func (c *Invocation) Once(key string) bool {
 func (c *Invocation) LogPlain(level, message string) {
 	c.frame.thread.log(LogEntry{Level: level, Message: message})
 }
+
+// Enter counts a call within others, as a template that renders another is one, until
+// leave is called. The error ends the evaluation.
+func (c *Invocation) Enter(name string) (leave func(), err error) {
+	if err := c.frame.thread.push(name, c.site); err != nil {
+		return nil, err
+	}
+	return c.frame.thread.pop, nil
+}
