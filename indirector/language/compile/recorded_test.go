@@ -42,7 +42,10 @@ func compileCode(t *testing.T, code, strict string) (*compile.Result, [][3]any, 
 	}
 	level := map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[strict]
 	prog, report := syntax.Parse(&syntax.Source{File: "<ENV>/site.pp", Text: code}, syntax.Options{DuplicateKeys: level})
-	node := compile.Node{Name: certname, Environment: "production"}
+	node := compile.Node{
+		Name: certname, Environment: "production",
+		Trusted: data.OfHash([]data.Pair{data.P("certname", data.OfString(certname))}),
+	}
 	if report.Failure != nil {
 		err := compile.Failed(node, report.Failure, log)
 		return nil, logs, err
