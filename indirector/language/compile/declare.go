@@ -347,7 +347,7 @@ func (c *compilation) Default(st eval.Statement, typ string, attrs []eval.Attrib
 	for _, p := range c.params(s, attrs, FromTypeDefault) {
 		for _, old := range s.defaults[typ] {
 			if old.name == p.name {
-				return placed(c.origins[p.origin], "Default already defined for %s { %s }; cannot redefine", typ, p.name)
+				return placed(c.placeOf(&p), "Default already defined for %s { %s }; cannot redefine", typ, p.name)
 			}
 		}
 		if s.defaults == nil {
@@ -419,10 +419,10 @@ func (c *compilation) overrideParam(r *resource, p param) error {
 	}
 	if !p.source.childOf(old.source) && (p.source != old.source || !r.scope.isDefault(r.typ.name, p.name, old.value)) {
 		text := fmt.Sprintf("Parameter '%s' is already set on %s by #<Puppet::Resource::Type>", p.name, r.ref())
-		if o := c.origins[old.origin]; o.File != "" || o.Line != 0 {
+		if o := c.placeOf(old); o.File != "" || o.Line != 0 {
 			text += " at" + place(o.File, o.Line)
 		}
-		return placed(c.origins[p.origin], "%s; cannot redefine", text)
+		return placed(c.placeOf(&p), "%s; cannot redefine", text)
 	}
 	if p.append {
 		p.value = data.OfList(eval.Flatten([]data.Value{old.value, p.value}))

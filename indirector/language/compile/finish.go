@@ -154,10 +154,10 @@ func (c *compilation) checkRelationship(p *param) error {
 		}
 		t, title, text, err := c.refOf(v)
 		if err != nil {
-			return placed(c.origins[p.origin], "%s", err)
+			return placed(c.placeOf(p), "%s", err)
 		}
 		if c.lookup(t, title) == nil {
-			return placed(c.origins[p.origin], "Could not find resource '%s' in parameter '%s'", text, p.name)
+			return placed(c.placeOf(p), "Could not find resource '%s' in parameter '%s'", text, p.name)
 		}
 	}
 	return nil

@@ -48,6 +48,16 @@ func (c *compilation) origin(o origin) int32 {
 	return int32(len(c.origins) - 1)
 }
 
+// placeOf returns the place that Puppet knows of a value: that of what is written as an
+// attribute.
+func (c *compilation) placeOf(p *param) origin {
+	switch o := c.origins[p.origin]; o.Kind {
+	case FromLiteral, FromTypeDefault, FromOverride, FromCollector:
+		return o
+	}
+	return origin{}
+}
+
 // replacing returns an origin that replaces another. One that is used by several
 // resources is copied.
 func (c *compilation) replacing(i, old int32) int32 {

@@ -1,15 +1,18 @@
 package compile_test
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,7 +45,10 @@ func compileCode(t *testing.T, code, strict string) (*compile.Result, [][3]any, 
 	}
 	level := map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[strict]
 	prog, report := syntax.Parse(&syntax.Source{File: "<ENV>/site.pp", Text: code}, syntax.Options{DuplicateKeys: level})
-	node := compile.Node{Name: certname, Environment: "production"}
+	node := compile.Node{
+		Name: certname, Environment: "production",
+		Trusted: data.OfHash([]data.Pair{data.P("certname", data.OfString(certname))}),
+	}
 	if report.Failure != nil {
 		err := compile.Failed(node, report, log)
 		return nil, logs, err
@@ -60,25 +66,107 @@ var rubyWords = regexp.MustCompile(`undefined method|no implicit conversion|can'
 
 var objectID = regexp.MustCompile(`:0xXXXX`)
 
-// Small manifests about which compilers may differ are compiled as by real Puppet.
+// Manifests about which compilers may differ are compiled as by real Puppet.
+// testdata/puppet.rb recorded them.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("testdata", "recorded.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := bufio.NewScanner(bytes.NewReader(text))
-	rows.Buffer(nil, 1<<20)
-	for rows.Scan() {
-		var s small
-		if err := json.Unmarshal(objectID.ReplaceAll(rows.Bytes(), nil), &s); err != nil {
-			t.Fatal(err)
-		}
+	for _, s := range recorded(t) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			s.check(t)
 		})
 	}
+}
+
+// The recordings are what the Puppet that is installed answers.
+func TestRecordedAgain(t *testing.T) {
+	t.Parallel()
+	rows := recorded(t)
+	for i, a := range askPuppet(t, rows) {
+		if a.Error != rows[i].Error || string(a.Catalog) != string(rows[i].Catalog) || logText(t, a.Logs) != logText(t, rows[i].Logs) {
+			t.Errorf("%s\nis answered otherwise now: %s %s", a.Code, a.Error, a.Catalog)
+		}
+	}
+}
+
+// Random manifests become what they become with real Puppet. INDIRTUI_EVAL is how many
+// there are, INDIRTUI_EVAL_SEED which.
+func TestRandom(t *testing.T) {
+	t.Parallel()
+	count, seed := 100, uint64(1)
+	if s := os.Getenv("INDIRTUI_EVAL"); s != "" {
+		count, _ = strconv.Atoi(s)
+	}
+	if s := os.Getenv("INDIRTUI_EVAL_SEED"); s != "" {
+		seed, _ = strconv.ParseUint(s, 10, 64)
+	}
+	g := generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+	questions := make([]small, count)
+	for i := range questions {
+		questions[i].Code = g.manifest()
+	}
+	catalogs := 0
+	for _, s := range askPuppet(t, questions) {
+		if s.Error == "" {
+			catalogs++
+		}
+		s.check(t)
+	}
+	t.Logf("%d of %d manifests are catalogs; INDIRTUI_EVAL_SEED=%d has them again", catalogs, count, seed)
+	if catalogs*5 < count {
+		t.Errorf("only %d of %d manifests compile", catalogs, count)
+	}
+}
+
+func recorded(t *testing.T) []small {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "recorded.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, text)
+}
+
+func decode(t *testing.T, text []byte) []small {
+	t.Helper()
+	var out []small
+	dec := json.NewDecoder(bytes.NewReader(objectID.ReplaceAll(text, nil)))
+	for dec.More() {
+		var s small
+		if err := dec.Decode(&s); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// askPuppet returns what real Puppet makes of manifests.
+func askPuppet(t *testing.T, questions []small) []small {
+	t.Helper()
+	for _, program := range []string{"ruby", "puppet"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb")
+	var stderr, in bytes.Buffer
+	enc := json.NewEncoder(&in)
+	for _, q := range questions {
+		if err := enc.Encode(map[string]string{"code": q.Code, "strict": cmp.Or(q.Strict, "warning")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd.Stdin, cmd.Stderr = &in, &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("ruby testdata/puppet.rb: %v\n%s", err, stderr.String())
+	}
+	answers := decode(t, out)
+	if len(answers) != len(questions) {
+		t.Fatalf("%d answers to %d questions\n%s", len(answers), len(questions), stderr.String())
+	}
+	return answers
 }
 
 func (s small) check(t *testing.T) {

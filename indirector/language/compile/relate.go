@@ -231,10 +231,14 @@ func (c *compilation) grow(r *resource, rel relation, lists map[grown][]data.Val
 	if _, known := lists[at]; known {
 		return at
 	}
-	if p == nil {
+	switch {
+	case p == nil:
 		r.params = append(r.params, param{name: rel.param, source: r.source, origin: rel.origin})
 		lists[at] = nil
-	} else {
+	case at.r != nil: // the list replaces a single value
+		p.origin = c.replacing(rel.origin, p.origin)
+		fallthrough
+	default:
 		lists[at] = listOf(p.value)
 	}
 	return at

@@ -234,14 +234,13 @@ func (s *scope) String() string {
 	return s.resource.ref()
 }
 
-// IsNode reports whether the scope is that of a node.
-func (s *scope) IsNode() bool { return s.resource != nil && s.resource.typ == s.c.nodeType }
+func (s *scope) isNode() bool { return s.resource != nil && s.resource.typ == s.c.nodeType }
 
 // newScope returns the scope of a class, a define or a node. Rule LANG-SC-01.
 func (c *compilation) newScope(parent *scope, source *definition, r *resource) *scope {
 	s := &scope{c: c, parent: parent, source: source, resource: r}
 	outer := parent
-	for outer.parent != nil && !outer.IsNode() {
+	for outer.parent != nil && !outer.isNode() {
 		outer = outer.parent
 	}
 	s.vars = &eval.Scope{Owner: s, Outer: outer.vars}

@@ -267,7 +267,7 @@ func (s site) callFunction(f *frame, fn *function, args []data.Value, block *Lam
 		return data.Value{}, err
 	}
 	defer t.pop()
-	inside := t.enter(fn.locals, f.scope.global(), nil)
+	inside := t.enter(fn.locals, t.top, nil)
 	defer t.leave(inside)
 	if err := fn.bind(inside, args); err != nil {
 		return data.Value{}, outside(err)

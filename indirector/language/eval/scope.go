@@ -116,20 +116,6 @@ func (s *Scope) next() *Scope {
 	return s.Outer
 }
 
-// global returns the scope of the node, or the top scope.
-func (s *Scope) global() *Scope {
-	for s.Outer != nil && !s.IsNode() {
-		s = s.Outer
-	}
-	return s
-}
-
-// IsNode reports whether the scope is that of a node.
-func (s *Scope) IsNode() bool {
-	n, ok := s.Owner.(interface{ IsNode() bool })
-	return ok && n.IsNode()
-}
-
 // An unreadyError is a default expression that reads a parameter which has no value yet.
 // It ends the evaluation of the expression as a whole.
 type unreadyError struct{ name string }

@@ -61,7 +61,7 @@ func TestFiles(t *testing.T) {
 			"etc/a.yaml": {Data: []byte("x: [1, 2]\n")}, "etc/b.json": {Data: []byte(`{"y": 1}`)}, "etc/d/c.yaml": {}, "etc/.hidden": {},
 			"m/metadata.json": {Data: []byte(`{"name": "a-m"}`)}, "etc/bad.yaml": {Data: []byte("[")},
 		},
-		ModuleDir: func(name string) (string, bool) { return "/" + name, name == "m" || name == "n" },
+		ModuleDir: func(_ *eval.Invocation, name string) (string, bool) { return "/" + name, name == "m" || name == "n" },
 		Now:       func() time.Time { return time.Unix(7, 0) },
 	}
 	for code, want := range map[string]string{
