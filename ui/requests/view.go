@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"indirtui/traces"
 	"indirtui/ui/screen"
@@ -350,12 +351,12 @@ func (r *Requests) side(width int) (lines term.Lines, title term.Title) {
 	story := widget.Fact{Text: traces.Story(d.trace), Style: session.StyleOf(row.Outcome)}
 	lines = append(append(lines, story.Lines(0, 0, width, 5)...), term.Line{})
 	h := headline(d.trace)
-	who := widget.Facts{
-		{Label: "answered", Text: h.Answered},
-		{Label: "asked", Text: h.Asked},
-		{Label: "not asked", Text: h.NotAsked},
-		{Label: "decided", Text: h.Decided},
-	}
+	happened, not := r.env.Theme.Glyphs.Happened+" ", r.env.Theme.Glyphs.Not+" "
+	var who widget.Facts
+	who.Put(session.StyleOf(row.Outcome), "answered", marked(happened, h.Answered))
+	who.Put(term.Plain, "asked", marked(happened, h.Asked))
+	who.Put(term.Quiet, "not asked", marked(not, h.NotAsked))
+	who.Put(term.Plain, "decided", h.Decided)
 	lines = append(append(lines, r.part(width, "who", "")), who.Lines(0, 10, width, 3)...)
 	lines = append(append(lines, r.part(width, "steps", "ms")), r.stepLines(d.trace, width)...)
 	if links := r.request().LinkLines(r.Scope(), width); len(links) > 0 {
@@ -367,6 +368,15 @@ func (r *Requests) side(width int) (lines term.Lines, title term.Title) {
 // part is the border above a part of the pane.
 func (r *Requests) part(width int, left, right string) term.Line {
 	return r.env.Theme.Titled(width, term.Title{Left: term.Of(term.Quiet, left), Right: term.Of(term.Quiet, right)})
+}
+
+// marked puts the sign of what happened, or did not, in front of who it was. Where it
+// was nobody there is no sign.
+func marked(sign, who string) string {
+	if who == "" || strings.HasPrefix(who, "nobody") {
+		return who
+	}
+	return sign + who
 }
 
 // headline is who answered, was asked, was not asked, and decided. Of a request
