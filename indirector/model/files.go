@@ -18,6 +18,11 @@ import (
 	"indirtui/indirector/data"
 )
 
+// ChecksumTypes are the checksums that Puppet knows, in its order.
+var ChecksumTypes = []string{
+	"sha256", "sha256lite", "md5", "md5lite", "sha1", "sha1lite", "sha512", "sha384", "sha224", "mtime", "ctime", "none",
+}
+
 // FileMetadata is a file server's description of a file.
 type FileMetadata struct {
 	Envelope

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"indirtui/indirector"
+	"indirtui/indirector/model"
 )
 
 // options are those of a request that select metadata. Rule TERM-MD-01.
@@ -15,10 +16,6 @@ type options struct {
 	links    string // manage, follow
 	checksum string
 	real     bool // owner, group and mode are those of the file
-}
-
-var checksumTypes = []string{
-	"sha256", "sha256lite", "md5", "md5lite", "sha1", "sha1lite", "sha512", "sha384", "sha224", "mtime", "ctime", "none",
 }
 
 // given returns the text of an option and whether there is one; nil and false
@@ -66,7 +63,7 @@ func (m *maker) options(req *indirector.Request) (*options, error) {
 		return o, nil
 	}
 	if sum, ok := given(req, "checksum_type"); ok {
-		if !slices.Contains(checksumTypes, sum) {
+		if !slices.Contains(model.ChecksumTypes, sum) {
 			return nil, refuse("Unsupported checksum type %s", sum)
 		}
 		o.checksum = sum
