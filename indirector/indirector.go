@@ -47,6 +47,12 @@ import (
 	"indirtui/traces"
 )
 
+// Levels are those of logs by the names that Puppet has for them.
+var Levels = map[string]slog.Level{
+	"debug": slog.LevelDebug, "info": slog.LevelInfo, "notice": LevelNotice, "warning": slog.LevelWarn,
+	"err": slog.LevelError, "alert": LevelCritical, "emerg": LevelCritical, "crit": LevelCritical,
+}
+
 // LevelNotice and LevelCritical are Puppet's notice and crit.
 const (
 	LevelNotice   = slog.LevelInfo + 2

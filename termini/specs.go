@@ -46,7 +46,7 @@ func Specs() []indirector.Spec {
 			Name: "catalog", Class: "Puppet::Resource::Catalog", Model: is[*model.Catalog],
 			Setting: "catalog_terminus",
 			Doc:     "What is to be done on a node: all of its resources and how they depend on each other. The key is the certname.",
-			Lacks:   lacks("compiler store_configs", "puppetdb"),
+			Lacks:   lacks("store_configs", "puppetdb"),
 		},
 		{
 			Name: "data_binding", Class: "Puppet::DataBinding",

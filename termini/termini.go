@@ -5,6 +5,7 @@ package termini
 import (
 	"indirtui/indirector"
 	"indirtui/termini/certificates"
+	"indirtui/termini/compiler"
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
 	"indirtui/termini/filebucket"
@@ -24,6 +25,7 @@ import (
 // slice is the caller's.
 func All() []indirector.Descriptor {
 	return []indirector.Descriptor{
+		compiler.Catalog,
 		flatfile.CatalogJSON,
 		flatfile.CatalogMsgpack,
 		flatfile.CatalogYAML,

@@ -73,6 +73,7 @@ const OptionSession = "session"
 type Session struct {
 	Compile *Compile
 	Record  *Record
+	Scope   Scope // the variables of who asks; nil means those of the compile
 }
 
 // Key names the session where options are shown.

@@ -15,6 +15,7 @@ type Node struct {
 	Environment string     // as written, not resolved; "" is unset
 	Classes     data.Value // a list of names, or a hash from name to parameters
 	Parameters  data.Value // a hash; it does not repeat the environment
+	Facts       *Facts     // that were merged in; never written
 	Extra       []data.Pair
 	odd         odd
 }

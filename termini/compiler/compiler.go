@@ -38,7 +38,7 @@ var Catalog = indirector.Descriptor{
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
 		name, _ := env.Settings.Get("certname")
-		return &Terminus{env: env, server: newServer(name)}, nil
+		return &Terminus{env: env, server: newServer(name), language: newLanguage(env).compile}, nil
 	},
 }
 
@@ -55,6 +55,7 @@ type Input struct {
 	Environment string
 	Trusted     data.Value // a hash
 	Server      data.Value // a hash: server_facts
+	Facts       data.Value // a hash
 	CodeID      string     // "" if there is none
 }
 
@@ -89,7 +90,11 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request, node *m
 	if checksum != "" {
 		kind = "static "
 	}
-	catalog, err := t.language(ctx, &Input{Node: node, Environment: environment, Trusted: trusted(req, node), Server: t.server.facts().With("environment", data.OfString(environment)), CodeID: text(req.Option("code_id"))})
+	in := &Input{Node: node, Environment: environment, Trusted: trusted(req, node), Server: t.server.facts().With("environment", data.OfString(environment)), CodeID: text(req.Option("code_id"))}
+	if node.Facts != nil {
+		in.Facts = node.Facts.Values
+	}
+	catalog, err := t.language(ctx, in)
 	if err != nil {
 		if t.env.Application == "server" {
 			t.env.Log.Error(err.Error())

@@ -57,12 +57,13 @@ type Terminus struct {
 
 // Find returns the value of a key as a *model.Binding.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	c, record, err := t.session(ctx, req)
+	s, err := t.session(ctx, req)
 	if err != nil {
 		return nil, err
 	}
+	record := s.Record
 	from := record.Len()
-	r, err := c.Search(req.Key, hiera.Query{Merge: mergeOf(req.Option("merge")), Record: record})
+	r, err := s.Compile.Search(req.Key, hiera.Query{Merge: mergeOf(req.Option("merge")), Record: record, Scope: s.Scope})
 	record.Trace(ctx, from)
 	switch {
 	case err != nil:
@@ -78,15 +79,20 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 
 // session is what the request is looked up in: what comes with it, or a compile for
 // it alone.
-func (t *Terminus) session(ctx context.Context, req *indirector.Request) (*hiera.Compile, *hiera.Record, error) {
-	if s, ok := req.Option(hiera.OptionSession).(*hiera.Session); ok {
-		if s.Record != nil {
-			return s.Compile, s.Record, nil
+func (t *Terminus) session(ctx context.Context, req *indirector.Request) (hiera.Session, error) {
+	s := hiera.Session{}
+	if given, ok := req.Option(hiera.OptionSession).(*hiera.Session); ok {
+		s = *given
+	} else {
+		var err error
+		if s.Compile, err = t.compile(ctx, req); err != nil {
+			return s, err
 		}
-		return s.Compile, new(hiera.Record), nil
 	}
-	c, err := t.compile(ctx, req)
-	return c, new(hiera.Record), err
+	if s.Record == nil {
+		s.Record = new(hiera.Record)
+	}
+	return s, nil
 }
 
 // mergeOf is the option merge, from a program or from a command line.

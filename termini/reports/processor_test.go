@@ -178,7 +178,7 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	p := newProcessor(t, settings{"reports": "log"})
 	p.save(t, report)
-	want := `level=INFO msg=created source=//web01//Stage[main]/File[/tmp/a]/ensure
+	want := `level=INFO+2 msg=created source=//web01//Stage[main]/File[/tmp/a]/ensure
 level=ERROR msg="no space left" source=//web01/Puppet
 `
 	if got := p.logs.String(); got != want {

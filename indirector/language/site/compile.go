@@ -50,11 +50,11 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 func (s *Site) parameter(_ context.Context, key string) (v data.Value, from string, found bool, err error) {
 	search := s.o.Search
 	if search == nil {
-		search = func(key string, q hiera.Query) (data.Value, bool, error) {
-			r, err := s.Data.Search(key, q)
+		search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
+			r, err := c.Search(key, q)
 			return r.Value, r.Found, err
 		}
 	}
-	v, found, err = search(key, hiera.Query{})
+	v, found, err = search(s.Data, key, hiera.Query{})
 	return types.OfData(v), "", found, inPrograms(err)
 }

@@ -31,7 +31,7 @@ func (h host) Lookup(c *eval.Invocation, q fn.Query) (data.Value, error) {
 	var v data.Value
 	var err error
 	if h.s.o.Search != nil {
-		v, err = h.s.Data.LookupBy(query, func(key string) (data.Value, bool, error) { return h.s.o.Search(key, query) })
+		v, err = h.s.Data.LookupBy(query, func(key string) (data.Value, bool, error) { return h.s.o.Search(h.s.Data, key, query) })
 	} else {
 		v, err = h.s.Data.Lookup(query)
 	}

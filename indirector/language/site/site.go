@@ -34,7 +34,7 @@ type Options struct {
 	// Generate runs a command for the function generate. If nil, there is no such function.
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
-	Search func(key string, q hiera.Query) (v data.Value, found bool, err error)
+	Search func(c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
 	// Variables are those of the top scope, without leading colons.
 	Variables hiera.Variables
 	// Context ends functions that lookups call from outside of programs. If nil, they

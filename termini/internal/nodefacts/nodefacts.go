@@ -41,6 +41,9 @@ func (m *Merger) Merge(ctx context.Context, req *indirector.Request, node *model
 	}
 	merged := *node
 	merged.Parameters = m.merge(node, facts.Values)
+	known := *facts
+	known.Values = sanitize(facts.Values)
+	merged.Facts = &known
 	return &merged, nil
 }
 

@@ -1,0 +1,166 @@
+package compiler
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/compile"
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/site"
+	"indirtui/indirector/model"
+	"indirtui/termini/internal/nested"
+	"indirtui/traces"
+)
+
+// A language compiles manifests. What it reads it keeps until the files change.
+type language struct {
+	env      indirector.Env
+	programs *loader.Cache
+	data     *hiera.Cache
+}
+
+func newLanguage(env indirector.Env) *language {
+	return &language{env: env, programs: site.NewPrograms(), data: hiera.NewCache()}
+}
+
+// compile compiles the catalog of a node.
+func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, error) {
+	settings := l.env.Settings
+	if l.env.SettingsIn != nil {
+		settings = l.env.SettingsIn(in.Environment)
+	}
+	get := func(name string) string { v, _ := settings.Get(name); return v }
+	o := l.site(ctx, get, in.Environment)
+	if o.Hiera.EnvironmentDir == "" {
+		return nil, environmentNotFound(in.Environment, get("environmentpath"))
+	}
+	result, err := site.Compile(ctx, o, compile.Options{
+		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: data.OfInt(l.env.Now().Unix()), UUID: newUUID(), CodeID: in.CodeID,
+		Settings: settingsOf(settings),
+	}, get("code"))
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	return result.Catalog, nil
+}
+
+// environmentNotFound is Puppet's error about an environment without a directory.
+func environmentNotFound(name, path string) error {
+	e := &indirector.EnvironmentNotFound{Name: name, Path: path}
+	return &indirector.Failure{Class: "Puppet::Environments::EnvironmentNotFound", Message: e.Error(), Path: path, Err: e}
+}
+
+// site returns what programs have around them: every key is looked up by a request. Rule
+// LANG-TRACE-03.
+func (l *language) site(ctx context.Context, get func(string) string, environment string) site.Options {
+	h := hiera.FromSettings(get, environment)
+	h.Cache = l.data
+	h.Warnings = &hiera.Warnings{Log: func(m string) { l.log(ctx, eval.LogEntry{Level: "warning", Message: m}) }}
+	o := site.FromSettings(get, h)
+	o.Programs = l.programs
+	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
+	o.Eval.StoreConfigs = get("storeconfigs") == "true"
+	o.Search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
+		return l.lookup(ctx, environment, key, q.Merge, &hiera.Session{Compile: c, Scope: q.Scope})
+	}
+	return o
+}
+
+// lookup asks for a key of data.
+func (l *language) lookup(ctx context.Context, environment, key string, merge data.Value, session *hiera.Session) (data.Value, bool, error) {
+	req := &indirector.Request{
+		Indirection: "data_binding", Verb: indirector.Find, Key: key, Environment: environment,
+		Options: []indirector.Option{{Name: hiera.OptionSession, Value: session}},
+	}
+	if !merge.IsNil() {
+		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: merge})
+	}
+	inst, err := nested.Find(ctx, l.env.Do, req)
+	if err != nil {
+		var known *hiera.Error
+		if errors.As(err, &known) {
+			return data.Value{}, false, known
+		}
+		return data.Value{}, false, bare(err)
+	}
+	if inst == nil {
+		return data.Value{}, false, nil
+	}
+	v, ok := inst.(interface{ Data() data.Value })
+	if !ok {
+		return data.Value{}, false, fmt.Errorf("the answer to %q is no data", key)
+	}
+	return v.Data(), true, nil
+}
+
+// log passes on what programs log. Warnings are notes of the request, too; errors are what
+// it returns.
+func (l *language) log(ctx context.Context, e eval.LogEntry) {
+	if e.Level == "err" {
+		return
+	}
+	l.env.Log.Log(ctx, indirector.Levels[e.Level], e.String())
+	if e.Level == "warning" {
+		first, _, _ := strings.Cut(e.String(), "\n")
+		traces.AddNote(ctx, first)
+	}
+}
+
+// nodeOf returns the node as compilers know it.
+func nodeOf(in *Input) compile.Node {
+	n := in.Node
+	out := compile.Node{
+		Name: n.Name, Environment: in.Environment, Parameters: n.Parameters.Hash(), Trusted: in.Trusted, ServerFacts: in.Server, Facts: in.Facts,
+	}
+	if h := n.Classes; h.Kind() == data.Hash {
+		for _, p := range h.Hash() {
+			out.Classes = append(out.Classes, compile.Class{Name: p.Key.Text(), Params: p.Value.Hash()})
+		}
+		return out
+	}
+	for _, name := range n.ClassNames() {
+		out.Classes = append(out.Classes, compile.Class{Name: name})
+	}
+	return out
+}
+
+// settingsOf returns the variables of the class settings.
+func settingsOf(s indirector.Settings) []data.Pair {
+	all, ok := s.(interface{ Values() []data.Pair })
+	if !ok {
+		return nil
+	}
+	return all.Values()
+}
+
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// failed is the error of a compile in Puppet's words. The trace has what contains the
+// resource that failed.
+func failed(ctx context.Context, err error) error {
+	f := &indirector.Failure{Message: err.Error(), Origin: "compile", Err: err}
+	var where *eval.Error
+	if errors.As(err, &where) && where.File != "" {
+		f.Path = where.File
+		if where.Line > 0 {
+			f.Path = fmt.Sprintf("%s:%d", where.File, where.Line)
+		}
+	}
+	var failed *compile.Error
+	if errors.As(err, &failed) && len(failed.Containers) > 0 {
+		traces.AddNote(ctx, "within "+strings.Join(failed.Containers, ", "))
+	}
+	return f
+}
