@@ -237,7 +237,8 @@ func hash(v data.Value) data.Value {
 }
 
 // Every catalog that needs neither data nor modules is that of real Puppet, key by key,
-// or fails with its words; and it logs the same.
+// or fails with its words; and it logs the same. What agents are given has no exported
+// resources. Rule TERM-COMP-10.
 func TestGoldenCatalogs(t *testing.T) {
 	t.Parallel()
 	root := golden.PathBeside(t, "../syntax", "lang", "catalogs")
