@@ -27,7 +27,7 @@ var DataBinding = indirector.Descriptor{
 	Name:        "hiera",
 	Note:        "levels: global, environment, module",
 	Doc: "Looks a key up through the levels of hiera 5: the global layer, the environment, the module of the key. " +
-		"Files hiera.yaml of versions 3 and 4 are read, too. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
+		"Files hiera.yaml of versions 3 and 4 are read, too. A level may be a function that a module defines in the Puppet language. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
 		"The variables are those of the node that the option certname names, else of this host; the option merge is first, unique, hash or deep. " +
 		"In Puppet this terminus is hiera 3, and lookups do not pass through the indirection.",
 	Settings: []indirector.Setting{
@@ -38,6 +38,8 @@ var DataBinding = indirector.Descriptor{
 		{Name: "environment_data_provider", Doc: "What environments had before they had a hiera.yaml: none, hiera or function."},
 		{Name: "data_binding_terminus", Doc: "Unless it is hiera, that terminus is asked in place of the global layer; none switches it off."},
 		{Name: "strict", Doc: "Whether variables that do not exist are warned of, or refused."},
+		{Name: "strict_variables", Doc: "Whether functions of modules fail at variables that do not exist."},
+		{Name: "manifest", Doc: "Which definitions are no part of modules, for functions of these."},
 		{Name: "certname", Doc: "The node, if no other is named."},
 	},
 	Rules: []string{"HIERA-IND-01", "HIERA-LAY-01", "HIERA-LAY-04", "HIERA-TRACE-01"},
