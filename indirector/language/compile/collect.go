@@ -23,6 +23,7 @@ type collector struct {
 	has       map[*resource]bool
 	fixed     []types.Reference // of realize: those that are not found yet
 	isFixed   bool
+	done      bool // nothing is left of a fixed set
 	empty     []operand // what stands for it in a relationship if it collects nothing
 }
 
@@ -58,13 +59,14 @@ func (c *compilation) Collect(st eval.Statement, q *eval.Collection) (data.Value
 // evaluateCollectors evaluates all once, and reports whether one of them found something.
 func (c *compilation) evaluateCollectors() (bool, error) {
 	found := false
-	for _, col := range slices.Clone(c.collectors) {
+	for _, col := range c.collectors {
 		some, err := col.evaluate()
 		if err != nil {
 			return false, err
 		}
 		found = found || some
 	}
+	c.collectors = slices.DeleteFunc(c.collectors, func(col *collector) bool { return col.done })
 	return found, nil
 }
 
@@ -139,10 +141,7 @@ func (c *collector) realize() (bool, error) {
 			found = true
 		}
 	}
-	if c.fixed = left; len(left) == 0 {
-		i := slices.Index(c.c.collectors, c)
-		c.c.collectors = slices.Delete(slices.Clone(c.c.collectors), i, i+1)
-	}
+	c.fixed, c.done = left, len(left) == 0
 	return found, nil
 }
 

@@ -183,8 +183,8 @@ func hash(v data.Value) data.Value {
 	return v
 }
 
-// Every catalog is that of real Puppet, key by key,
-// or fails with its words; and it logs the same.
+// Every catalog is that of real Puppet, key by key, or fails with its words; and it logs
+// the same. What agents are given has no exported resources. Rule TERM-COMP-10.
 func TestGoldenCatalogs(t *testing.T) {
 	t.Parallel()
 	root := golden.PathBeside(t, "../syntax", "lang", "catalogs")

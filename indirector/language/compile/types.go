@@ -88,7 +88,7 @@ func (c *compilation) findType(name string) (*resourceType, error) {
 	return t, nil
 }
 
-// filePattern is that of files: the title without slashes at its end.
+// filePattern reads the titles of files: it drops slashes at the end.
 const filePattern = `^(/|.+:/|.*[^/])/*\Z`
 
 func newBuiltinType(t *rtype.Type) *resourceType {
