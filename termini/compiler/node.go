@@ -58,7 +58,7 @@ func bare(err error) error {
 }
 
 // trusted is what is known for sure of the node that a catalog is for: what its
-// certificate says, or what it says itself. Rule LANG-SC-04.
+// certificate has, or else its own fact. Rule LANG-SC-04.
 func trusted(req *indirector.Request, node *model.Node) data.Value {
 	r := req.Remote
 	if r == nil {
@@ -81,7 +81,7 @@ const puppetVersion = "7.23.0"
 // A server is the host that compiles. Its facts are found when they are needed first.
 type server struct{ facts func() data.Value }
 
-// newServer returns what nodes are told of this host. Rule TERM-COMP-06.
+// newServer returns what nodes get to know of this host. Rule TERM-COMP-06.
 func newServer(name string) server {
 	return server{sync.OnceValue(func() data.Value {
 		facts := []data.Pair{data.P("serverversion", data.OfString(puppetVersion)), data.P("servername", data.OfString(name))}

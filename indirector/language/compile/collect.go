@@ -23,7 +23,7 @@ type collector struct {
 	has       map[*resource]bool
 	fixed     []types.Reference // of realize: those that are not found yet
 	isFixed   bool
-	done      bool // nothing is left of a fixed set
+	done      bool      // nothing is left of a fixed set
 	empty     []operand // what stands for it in a relationship if it collects nothing
 }
 
