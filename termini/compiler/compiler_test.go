@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ func (s settings) Get(name string) (value, source string) { return s[name], "" }
 type fixture struct {
 	*Terminus
 	asked   []string
+	log     bytes.Buffer
 	node    *model.Node
 	files   map[string][]indirector.Instance
 	fail    map[string]error
@@ -39,7 +41,7 @@ func newFixture(t *testing.T, s settings) *fixture {
 	f.Terminus = &Terminus{
 		env: indirector.Env{
 			Indirection: "catalog", Terminus: "compiler", Application: "server", Settings: s, Do: f.do,
-			Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(&f.log, nil)), Now: time.Now,
 		},
 		server: server{func() data.Value { return data.OfHash([]data.Pair{data.P("serverversion", data.OfString("7.23.0"))}) }},
 		language: func(_ context.Context, in *Input) (*model.Catalog, error) {
@@ -196,6 +198,9 @@ func TestInput(t *testing.T) {
 		`{"authenticated"=>"remote", "certname"=>"web01.example.com", "extensions"=>{"pp_role"=>"web"}, "hostname"=>"web01", "domain"=>"example.com", "external"=>{}}abc`
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+	if got, want := f.log.String(), `msg="Compiled catalog for web01 in environment production in 0.`; !strings.Contains(got, want) {
+		t.Errorf("TERM-COMP-11: logged %s, want %s", got, want)
 	}
 }
 
