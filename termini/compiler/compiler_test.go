@@ -19,9 +19,9 @@ import (
 	"indirtui/indirector/model"
 )
 
-type settings map[string]string
+type values map[string]string
 
-func (s settings) Get(name string) (value, source string) { return s[name], "" }
+func (s values) Get(name string) (value, source string) { return s[name], "" }
 
 // A fixture is a compiler whose language knows one catalog, and what it asked for.
 type fixture struct {
@@ -35,7 +35,7 @@ type fixture struct {
 	input   *Input
 }
 
-func newFixture(t *testing.T, s settings) *fixture {
+func newFixture(t *testing.T, s values) *fixture {
 	t.Helper()
 	f := &fixture{node: &model.Node{Name: "web01", Environment: "production", Parameters: data.OfHash(nil)}, catalog: model.Catalog{Name: "web01", Environment: "production"}}
 	f.Terminus = &Terminus{
@@ -254,7 +254,7 @@ func TestStatic(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, settings{"environmentpath": dir, "static_catalogs": "true"})
+			f := newFixture(t, values{"environmentpath": dir, "static_catalogs": "true"})
 			x := []indirector.Instance{&model.FileMetadata{Path: files + "/x", ChecksumType: "md5", Type: "file"}}
 			f.files = map[string][]indirector.Instance{
 				"puppet:///modules/m/x": x, "puppet://other:99/modules/m/x": x,
