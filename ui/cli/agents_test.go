@@ -778,3 +778,53 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.keys("/", "C-u").write("env=staging").keys("Enter").wait("1 of ", "ok", "replay of #"+was[1])
 	term.write("q").wait("recording:")
 }
+
+// A real agent applies a catalog that is compiled here, from data, templates of both kinds
+// and files of modules; the second time nothing is left to do.
+func TestAgentCompiled(t *testing.T) {
+	t.Parallel()
+	needAgent(t)
+	s := newSite(t)
+	const name, production = "web02.example.com", "code/environments/production/"
+	target := s.path("agents/" + name + "/target")
+	for file, text := range map[string]string{
+		"manifests/site.pp": "node default { include ntp }\n",
+		"hiera.yaml":        "{version: 5, hierarchy: [{name: node, path: 'nodes/%{trusted.certname}.yaml'}, {name: common, path: common.yaml}]}\n",
+		"data/common.yaml":  "ntp::servers: [a, b]\nntp::target: " + target + "\n", "data/nodes/" + name + ".yaml": "ntp::servers: [c]\nlookup_options: {ntp::servers: {merge: unique}}\n",
+		"site-modules/ntp/manifests/init.pp": `class ntp(Array[String] $servers, String $target) {
+  file { $target: ensure => directory }
+  -> file { "${target}/epp.txt": content => epp('ntp/e.epp', { 'servers' => $servers }) }
+  file {
+    default: ensure => file, mode => '0640';
+    "${target}/erb.txt": content => template('ntp/r.erb');
+    "${target}/source.txt": source => 'puppet:///modules/ntp/source.txt';
+  }
+}
+`,
+		"site-modules/ntp/templates/e.epp":  "<%- |Array $servers| -%>\n<% $servers.each |$s| { -%>\nserver <%= $s %>\n<% } -%>\n",
+		"site-modules/ntp/templates/r.erb":  "<% @servers.sort.each do |s| -%>\n<%= s.upcase %> of <%= scope['trusted']['certname'] %>\n<% end -%>\n",
+		"site-modules/ntp/files/source.txt": "of the module\n",
+	} {
+		s.write(production+file, text)
+	}
+	l := s.run("serve", "--confdir", s.path("srv"), "--set", "catalog_terminus=compiler")
+	out, code := s.agent(name, l.port)
+	if code != 2 {
+		t.Fatalf("the first run: exit %d\n%s\n%s", code, out, l.output())
+	}
+	for file, want := range map[string]string{
+		"epp.txt": "server c\nserver a\nserver b\n", "erb.txt": "A of " + name + "\nB of " + name + "\nC of " + name + "\n", "source.txt": "of the module\n",
+	} {
+		if got, err := os.ReadFile(filepath.Join(target, file)); err != nil || string(got) != want {
+			t.Errorf("%s: got %q, %v, want %q", file, got, err, want)
+		}
+	}
+	l.waitFor("catalog from terminus compiler")
+	if out, code = s.agent(name, l.port); code != 0 {
+		t.Errorf("the second run: exit %d\n%s", code, out)
+	}
+	s.write(production+"manifests/site.pp", "include nothing_of_that_name\n")
+	if out, code = s.agent(name, l.port); code != 1 && code != 2 && code != 4 || !strings.Contains(out, "Could not find class ::nothing_of_that_name for "+name) {
+		t.Errorf("a catalog that does not compile: exit %d\n%s", code, out)
+	}
+}
