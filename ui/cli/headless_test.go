@@ -82,6 +82,8 @@ func TestSchemas(t *testing.T) {
 		{"settings that nobody set", "settings", []string{"settings", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"parse", "parse", []string{"parse", "testdata/parse", "--format", "json", "--tree"}, false},
 		{"check-types", "check-types", []string{"check-types", "--json", "--modulepath", "testdata/types"}, false},
+		{"compile", "compile", []string{"compile", "n1", "-e", "notify { 'a': message => 'b' }", "--against", "json", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
+		{"compile fails", "compile", []string{"compile", "n1", "-e", "class a { include b } include a", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
 		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
