@@ -48,14 +48,16 @@ type compiledNode struct {
 }
 
 func (c *compileCommand) build(cmd *cobra.Command) {
-	cmd.Long = `Compile the catalogs of nodes, as a server would, and list what came of each: its
-environment, resources and time, or the error with the file and line where it happened. Many are compiled
-at once, and one that fails does not end the others. Nothing is saved.
+	cmd.Long = `Compile the catalogs of nodes, as a server would, and list what came of each:
+its environment, resources and time, or the error with the file and line where
+it happened. Many are compiled at once, and one that fails does not end the
+others. Nothing is saved.
 
 Without names it is this host (the setting certname); --all means the nodes
-whose facts the terminus of facts has stored. --against compares each catalog with the
-one that another terminus has, as json or rest, and counts the differences but for
-version, code_id and catalog_uuid. "indirtui schema compile" prints the schema of --format json.
+whose facts the terminus of facts has stored. --against compares each catalog
+with the one that another terminus has, as json or rest, and counts the
+differences but for version, code_id and catalog_uuid. "indirtui schema compile"
+prints the schema of --format json.
 
 Exit code: 0 all compile, 1 one does not, 2 usage.`
 	cmd.Example = `  indirtui compile web01.example.com

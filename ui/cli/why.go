@@ -52,11 +52,12 @@ type whyOrigin struct {
 
 func (c *whyCommand) build(cmd *cobra.Command) {
 	cmd.Args = usageArgs(cobra.RangeArgs(2, 3))
-	cmd.Long = `Compile the catalog of a node, and list where each attribute of a resource is from, or
-one attribute: a resource expression with file and line, a resource default, data with its
-level, file and line, the node classifier, an override, a collector, the default of
-a parameter, what contains the resource; and the values that were overruled.
-Classes have their parameters as attributes: 'Class[Ntp]'. Secrets are masked. Nothing is saved.
+	cmd.Long = `Compile the catalog of a node, and list where each attribute of a resource is
+from, or one attribute: a resource expression with file and line, a resource
+default, data with its level, file and line, the node classifier, an override, a
+collector, the default of a parameter, what contains the resource; and which
+values were overruled. Classes have their parameters as attributes: 'Class[Ntp]'.
+Secrets are masked. Nothing is saved.
 
 "indirtui schema why" prints the schema of --format json.
 
