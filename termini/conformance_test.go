@@ -1,6 +1,7 @@
 package termini_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/x509"
@@ -94,6 +95,16 @@ func TestConformance(t *testing.T) {
 			Settings: func(dir string) map[string]string { return levels(t, dir) },
 			Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
 				return nil, indirector.ErrNotFound
+			},
+		},
+		"catalog/compiler": {
+			Invents: true, Seed: map[string]indirector.Instance{"web01.example.test": indirector.Name("web01.example.test")},
+			Settings: func(dir string) map[string]string { return levels(t, dir) },
+			Do: func(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+				if err := ctx.Err(); err != nil || req.Indirection != "node" {
+					return nil, cmp.Or(err, error(indirector.ErrNotFound))
+				}
+				return &indirector.Response{Value: &model.Node{Name: req.Key, Environment: "production"}}, nil
 			},
 		},
 		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +20,15 @@ import (
 	"indirtui/indirector/model"
 )
 
-type settings map[string]string
+type values map[string]string
 
-func (s settings) Get(name string) (value, source string) { return s[name], "" }
+func (s values) Get(name string) (value, source string) { return s[name], "" }
 
 // A fixture is a compiler whose language knows one catalog, and what it asked for.
 type fixture struct {
 	*Terminus
 	asked   []string
+	log     bytes.Buffer
 	node    *model.Node
 	files   map[string][]indirector.Instance
 	fail    map[string]error
@@ -34,13 +36,13 @@ type fixture struct {
 	input   *Input
 }
 
-func newFixture(t *testing.T, s settings) *fixture {
+func newFixture(t *testing.T, s values) *fixture {
 	t.Helper()
 	f := &fixture{node: &model.Node{Name: "web01", Environment: "production", Parameters: data.OfHash(nil)}, catalog: model.Catalog{Name: "web01", Environment: "production"}}
 	f.Terminus = &Terminus{
 		env: indirector.Env{
 			Indirection: "catalog", Terminus: "compiler", Application: "server", Settings: s, Do: f.do,
-			Log: slog.New(slog.DiscardHandler), Now: time.Now,
+			Log: slog.New(slog.NewTextHandler(&f.log, nil)), Now: time.Now,
 		},
 		server: server{func() data.Value { return data.OfHash([]data.Pair{data.P("serverversion", data.OfString("7.23.0"))}) }},
 		language: func(_ context.Context, in *Input) (*model.Catalog, error) {
@@ -219,6 +221,9 @@ func TestInput(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
+	if got, want := f.log.String(), `msg="Compiled catalog for web01 in environment production in 0.`; !strings.Contains(got, want) {
+		t.Errorf("TERM-COMP-11: logged %s, want %s", got, want)
+	}
 }
 
 // Virtual resources are kept for the cache, and do not reach the node. Rule TERM-COMP-10.
@@ -271,7 +276,7 @@ func TestStatic(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, settings{"environmentpath": dir, "static_catalogs": "true"})
+			f := newFixture(t, values{"environmentpath": dir, "static_catalogs": "true"})
 			x := []indirector.Instance{&model.FileMetadata{Path: files + "/x", ChecksumType: "md5", Type: "file"}}
 			f.files = map[string][]indirector.Instance{
 				"puppet:///modules/m/x": x, "puppet://other:99/modules/m/x": x,

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"indirtui/indirector"
@@ -152,7 +154,7 @@ func newUUID() string {
 }
 
 // failed is the error of a compile in Puppet's words. The trace has what contains the
-// resource that failed.
+// resource that failed, and where a class was looked for that is not found.
 func failed(ctx context.Context, err error) error {
 	f := &indirector.Failure{Message: err.Error(), Origin: "compile", Err: err}
 	var where *eval.Error
@@ -163,8 +165,15 @@ func failed(ctx context.Context, err error) error {
 		}
 	}
 	var failed *compile.Error
-	if errors.As(err, &failed) && len(failed.Containers) > 0 {
-		traces.AddNote(ctx, "within "+strings.Join(failed.Containers, ", "))
+	if errors.As(err, &failed) {
+		if len(failed.Containers) > 0 {
+			traces.AddNote(ctx, "within "+strings.Join(failed.Containers, ", "))
+		}
+		for _, name := range slices.Sorted(maps.Keys(failed.Tried)) {
+			if strings.Contains(f.Message, name) { // others are what was not found on the way
+				traces.AddNote(ctx, name+" was looked for in "+strings.Join(failed.Tried[name], ", "))
+			}
+		}
 	}
 	return f
 }

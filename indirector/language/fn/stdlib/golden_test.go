@@ -16,9 +16,10 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
+	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/eval"
-	"indirtui/indirector/language/fn"
-	"indirtui/indirector/language/fn/stdlib"
+	"indirtui/indirector/language/loader"
+	"indirtui/indirector/language/site"
 	"indirtui/indirector/language/syntax"
 )
 
@@ -44,75 +45,58 @@ type logged struct {
 	Line                   int
 }
 
-// A site evaluates programs that see the module, one after the other in one thread, as
+// A fixture evaluates programs that see the module, one after the other in one thread, as
 // the recorder was one process.
-type site struct {
-	thread  *eval.Thread
-	library eval.Library
-	logs    []logged
+type fixture struct {
+	*site.Site
+	logs []logged
 }
 
-func newSite(t *testing.T, facts data.Value) *site {
+func newFixture(t *testing.T, facts data.Value) *fixture {
 	t.Helper()
-	s := &site{library: maps.Clone(fn.Library())}
-	functions := stdlib.Functions(stdlib.Options{
-		Dir: "<SYSTEM_MODULES>/stdlib", Files: os.DirFS("/"), Library: s.library,
-		ModuleDir: func(_ *eval.Invocation, name string) (string, bool) {
-			_, err := os.Stat(filepath.Join(installed, name))
-			return filepath.Join(installed, name), err == nil && name == "stdlib"
-		},
-		Find: func(*eval.Invocation, string, string) (data.Value, bool) { return data.Value{}, false },
-	})
-	for name, f := range functions {
-		if s.library[name] == nil {
-			s.library[name] = f
-		}
-	}
-	s.thread = eval.NewThread(eval.Options{
-		MaxSteps: 10_000_000, MaxBytes: 1 << 30,
-		Load: s.load,
-		Log: func(e eval.LogEntry) {
-			if e.Level == "debug" {
-				return
-			}
-			l := logged{e.Level, e.Message, e.Source, e.Line}
-			if e.Source != "" {
-				l.Line = 0 // the recorder asked for no place there
-			}
-			s.logs = append(s.logs, l)
-		},
-	})
-	s.thread.Set("facts", facts)
-	s.thread.Set("environment", data.OfString("golden"))
-	for _, p := range facts.Hash() {
-		s.thread.Set(p.Key.Str(), p.Value)
-	}
-	return s
-}
-
-// load reads what the module has in the language.
-func (s *site) load(kind eval.Kind, name, _ string) (found eval.Found, err error) {
-	short, ok := strings.CutPrefix(name, "stdlib::")
-	if !ok {
-		return found, nil
-	}
-	dir := map[eval.Kind]string{eval.FunctionKind: "functions", eval.TypeKind: "types"}[kind]
-	text, err := os.ReadFile(filepath.Join(installed, "stdlib", dir, strings.ReplaceAll(short, "::", "/")+".pp"))
+	env, err := filepath.Abs(golden.PathBeside(t, "../../eval", "lang", "env"))
 	if err != nil {
-		return found, nil // there is none of the name
+		t.Fatal(err)
 	}
-	found.Programs = []*eval.Program{eval.Read(&syntax.Source{Text: string(text)}, syntax.Options{}, s.library)}
-	return found, nil
+	modules := t.TempDir() // the module alone, whatever else is installed
+	if err := os.Symlink(filepath.Join(installed, "stdlib"), filepath.Join(modules, "stdlib")); err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{}
+	variables := hiera.Variables{"facts": facts, "environment": data.OfString("golden")}
+	for _, p := range facts.Hash() {
+		variables[p.Key.Str()] = p.Value
+	}
+	f.Site = site.New(site.Options{
+		Programs: site.NewPrograms(), Variables: variables,
+		Open: func() (*loader.Environment, error) {
+			return loader.Open(loader.Options{Dir: env, Modulepath: filepath.Join(env, "modules") + ":" + modules})
+		},
+		Eval: eval.Options{
+			MaxSteps: 10_000_000, MaxBytes: 1 << 30,
+			Log: func(e eval.LogEntry) {
+				if e.Level == "debug" {
+					return
+				}
+				l := logged{e.Level, strings.ReplaceAll(e.Message, modules, "<SYSTEM_MODULES>"), e.Source, e.Line}
+				if e.Source != "" {
+					l.Line = 0 // the recorder asked for no place there
+				}
+				f.logs = append(f.logs, l)
+			},
+		},
+	})
+	return f
 }
 
-func (s *site) evaluate(t *testing.T, code string) (v data.Value, logs []logged, err error) {
+func (s *fixture) evaluate(t *testing.T, code string) (v data.Value, logs []logged, err error) {
 	t.Helper()
 	s.logs = nil
 	prog, report := syntax.Parse(&syntax.Source{Text: code}, syntax.Options{})
 	if p := report.Failure; p != nil {
 		return v, nil, &eval.Error{Message: p.Message, Line: p.Line, Column: p.Column}
 	}
-	v, err = s.thread.Run(t.Context(), eval.Compile(prog, s.library))
+	v, err = s.Run(t.Context(), prog)
 	return v, s.logs, err
 }
 
@@ -141,7 +125,7 @@ func TestGoldenEvalStdlib(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := newSite(t, factsOf(t))
+	s := newFixture(t, factsOf(t))
 	taken, left := 0, map[string]int{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<24)

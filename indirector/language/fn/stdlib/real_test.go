@@ -123,7 +123,7 @@ func (want answer) compare(t *testing.T) (difference string, compared bool) {
 	if want.Skipped {
 		return "", false
 	}
-	s := newSite(t, data.OfHash(nil))
+	s := newFixture(t, data.OfHash(nil))
 	v, _, err := s.evaluate(t, want.Code)
 	if errors.Is(err, errors.ErrUnsupported) || strings.Contains(want.Error, ":0x0000") || strings.Contains(want.String, "Pcore::") || want.Error != "" && !strings.HasPrefix(want.Error, "Evaluation Error") {
 		return "", false

@@ -39,13 +39,13 @@ func evaluated(t *testing.T, code string, opts stdlib.Options, more eval.Library
 func TestNothingOfTheMachine(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
-		"loadyaml('/etc/passwd', 'x')":                                   "loadyaml()",
-		"loadjson('https://x.example', 'x')":                             "loadjson()",
-		"glob('/*')":                                                     "glob()",
-		"validate_cmd('x', '/bin/true')":                                 "validate_cmd()",
-		"getparam('File[/x]', 'mode')":                                   "resources",
-		"parsehocon('a = 1')":                                            "parsehocon()",
-		"pw_hash('x', 'bcrypt-x', '05$" + strings.Repeat("a", 22) + "')": "pw_hash()",
+		"loadyaml('/etc/passwd', 'x')":                          "loadyaml()",
+		"loadjson('https://x.example', 'x')":                    "loadjson()",
+		"glob('/*')":                                            "glob()",
+		"validate_cmd('x', '/bin/true')":                        "validate_cmd()",
+		"getparam('File[/x]', 'mode')":                          "resources",
+		"parsehocon('a = 1')":                                   "parsehocon()",
+		"pw_hash('x', 'bcrypt-x', '05$aaaaaaaaaaaaaaaaaaaaaa')": "pw_hash()",
 	} {
 		_, err := evaluated(t, code, stdlib.Options{}, nil, eval.Options{})
 		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
