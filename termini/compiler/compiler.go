@@ -4,6 +4,11 @@
 // facts that came with it are saved, the node is found, data is looked up, and the
 // metadata of files is found for a static catalog. The language itself is in package
 // language/compile. Rules TERM-COMP-01 to TERM-COMP-11.
+//
+// A program in this process may give two options more than Puppet has: what is known
+// beyond the catalog, as where each value is from, is stored in a [*compile.Receiver], the
+// option [compile.OptionReceiver]; with [compile.OptionUnsaved] the facts that come with
+// the request count and are not saved.
 package compiler
 
 import (
@@ -13,6 +18,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/compile"
 	"indirtui/indirector/model"
 	"indirtui/traces"
 )
@@ -62,10 +68,11 @@ type Terminus struct {
 type Input struct {
 	Node        *model.Node // with the facts and what the server knows among its parameters
 	Environment string
-	Trusted     data.Value // a hash
-	Server      data.Value // a hash: server_facts
-	Facts       data.Value // a hash
-	CodeID      string     // "" if there is none
+	Trusted     data.Value        // a hash
+	Server      data.Value        // a hash: server_facts
+	Facts       data.Value        // a hash
+	CodeID      string            // "" if there is none
+	Receiver    *compile.Receiver // nil if the catalog is all that is wanted
 }
 
 // Find compiles the catalog of a node.
@@ -100,6 +107,9 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request, node *m
 		kind = "static "
 	}
 	in := &Input{Node: node, Environment: environment, Trusted: trusted(req, node), Server: t.server.facts().With("environment", data.OfString(environment)), CodeID: text(req.Option("code_id"))}
+	if r, ok := req.Option(compile.OptionReceiver).(*compile.Receiver); ok {
+		in.Receiver, r.Environment = r, environment
+	}
 	if node.Facts != nil {
 		in.Facts = node.Facts.Values
 	}

@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/compile"
 	"indirtui/indirector/model"
 )
 
@@ -127,6 +128,27 @@ func TestFacts(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A program may give facts that are not saved. A node may not.
+func TestUnsaved(t *testing.T) {
+	t.Parallel()
+	given := []indirector.Option{
+		option("facts", &model.Facts{Name: "web01"}), option("facts_format", "pson"), option(compile.OptionUnsaved, true),
+	}
+	for _, tt := range []struct {
+		remote *indirector.Remote
+		want   string
+	}{
+		{nil, "find node web01"},
+		{&indirector.Remote{Node: "web01", Authenticated: true}, "save facts web01, find node web01"},
+	} {
+		f := newFixture(t, nil)
+		_, err := f.find(t, tt.remote, given...)
+		if got := strings.Join(f.asked, ", "); err != nil || got != tt.want {
+			t.Errorf("got %q, %v, want %q", got, err, tt.want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/language/compile"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/nested"
 	"indirtui/traces"
@@ -33,6 +34,9 @@ func (t *Terminus) facts(ctx context.Context, req *indirector.Request) (*model.F
 	}
 	if facts.Name != req.Key {
 		return nil, &indirector.Failure{Message: fmt.Sprintf("Catalog for %s was requested with fact definition for the wrong node (%s).", data.InspectString(req.Key), data.InspectString(facts.Name))}
+	}
+	if req.Remote == nil && req.Option(compile.OptionUnsaved) == true {
+		return facts, nil
 	}
 	_, err := nested.Ask(ctx, t.env.Do, &indirector.Request{
 		Indirection: "facts", Verb: indirector.Save, Instance: facts, Environment: req.Environment,

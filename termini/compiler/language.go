@@ -40,6 +40,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	}
 	get := func(name string) string { v, _ := settings.Get(name); return v }
 	o := l.site(ctx, get, in.Environment)
+	o.Origins = in.Receiver != nil
 	if o.Hiera.EnvironmentDir == "" {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))
 	}
@@ -49,6 +50,9 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	}, get("code"))
 	if err != nil {
 		return nil, failed(ctx, err)
+	}
+	if in.Receiver != nil {
+		in.Receiver.Result = result
 	}
 	return result.Catalog, nil
 }
@@ -70,7 +74,7 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
 	o.Eval.StoreConfigs = get("storeconfigs") == "true"
 	o.Search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
-		return l.lookup(ctx, environment, key, q.Merge, &hiera.Session{Compile: c, Scope: q.Scope})
+		return l.lookup(ctx, environment, key, q.Merge, &hiera.Session{Compile: c, Scope: q.Scope, Record: q.Record})
 	}
 	return o
 }

@@ -75,6 +75,19 @@ func Answers(la Log, a *traces.Trace, lb Log, b *traces.Trace, o Options) Answer
 	if err != nil {
 		return Answer{Verdict: Uncompared, Why: err.Error()}
 	}
+	return answerOf(v)
+}
+
+// Texts compares two values that are written as JSON.
+func Texts(a, b []byte, o Options) Answer {
+	v, err := compareJSON(a, b, o)
+	if err != nil {
+		return Answer{Verdict: Uncompared, Why: err.Error()}
+	}
+	return answerOf(v)
+}
+
+func answerOf(v *Values) Answer {
 	r := Report{}
 	r.take(v)
 	out := Answer{Verdict: Equal, Differences: v.Differences, Unknown: v.Unknown, Ignored: v.Ignored}

@@ -80,3 +80,18 @@ func TestAnswers(t *testing.T) {
 		})
 	}
 }
+
+// Texts compares what no log has.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ a, b, want string }{
+		{`{"n":1,"version":1}`, `{"n":1,"version":2}`, "value equal, 1 ignored"},
+		{`{"n":1}`, `{"n":2,"m":3}`, "value differs in 2 places"},
+		{`{`, `{}`, "value not compared: "},
+	} {
+		got := diff.Texts([]byte(tt.a), []byte(tt.b), diff.Options{Ignore: []string{".version"}})
+		if text := got.String(); !strings.HasPrefix(text, tt.want) {
+			t.Errorf("%s and %s: got %q, want %q", tt.a, tt.b, text, tt.want)
+		}
+	}
+}

@@ -22,6 +22,7 @@ type askCommand struct {
 	p                          *program
 	verb                       string
 	format, trace, file, input string
+	facts                      string
 }
 
 func (a *askCommand) build(cmd *cobra.Command) {
@@ -33,6 +34,11 @@ What is found is printed as it is found, in JSON and PSON. If the search fails
 in the middle, the list keeps what is printed and gets no closing bracket, so
 that no program takes a part for the whole; standard error says so, and the
 exit code is 1. The other formats are printed at the end, or not at all.
+`
+	case "find":
+		note = `
+With --facts a catalog is compiled, as on a server unless --application names
+another, with the facts of a file above those that are stored. They are not saved.
 `
 	case "save":
 		note = `
@@ -54,6 +60,9 @@ Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	f := cmd.Flags()
 	f.StringVar(&a.format, "format", "", "json, yaml, pson, msgpack, dot or raw, byte for byte as Puppet writes it (default JSON with line breaks)")
 	f.StringVar(&a.trace, "trace", "story", "what to tell of the request: none, story, steps or json")
+	if a.verb == "find" {
+		factsFlag(cmd, &a.facts)
+	}
 	if a.verb == "save" {
 		f.StringVar(&a.file, "file", "-", "read the instance from this file; - is standard input")
 		f.StringVar(&a.input, "input", "", "the format of the instance: json, yaml, pson, msgpack (default by the name of the file, else json)")
@@ -72,7 +81,22 @@ func (a *askCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	req.Caller = "cli"
-	return a.p.withEngine(func(e *engine.Engine) error { return a.ask(ctx, e, req) })
+	if a.facts != "" && req.Indirection != "catalog" {
+		return &command.UsageError{What: "--facts is for catalogs", Advice: "write: indirtui find catalog NODE --facts FILE"}
+	}
+	given, err := givenFacts(a.facts)
+	if err != nil {
+		return err
+	}
+	if a.facts != "" {
+		a.p.asServer()
+	}
+	return a.p.withEngine(func(e *engine.Engine) error {
+		if err := addFacts(ctx, e, req, given); err != nil {
+			return err
+		}
+		return a.ask(ctx, e, req)
+	})
 }
 
 func (a *askCommand) ask(ctx context.Context, e *engine.Engine, req *indirector.Request) (err error) {

@@ -18,6 +18,9 @@ const maxKeys = 50
 // complete returns how the words behind a command go on, as behind the colon. If
 // there can be no engine, nothing is offered: the command itself reports why.
 func (p *program) complete(ctx context.Context, name string, words []string) ([]string, cobra.ShellCompDirective) {
+	if name == "compile" || name == "why" {
+		p.asServer() // else facts would be those that agents keep
+	}
 	o, err := p.options()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

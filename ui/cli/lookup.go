@@ -45,8 +45,9 @@ facts and the node come through their indirections too; --trace prints them.
 
 Types may be aliases that files of modules and of the environment define, and
 levels may be functions that modules define in the Puppet language. In YAML what
-convert_to makes is rich data, where Puppet prints objects of Ruby. What needs
-a compiler or Ruby is refused: --compile, and functions that are written in Ruby.
+convert_to makes is rich data, where Puppet prints objects of Ruby. Functions
+that are written in Ruby are refused, and so is --compile: variables that
+manifests set do not count.
 
 Exit code: 0 found, or explained; 1 not found, or failed.`
 	cmd.Example = `  indirtui lookup ntp::servers --node web01.example.com
@@ -61,7 +62,7 @@ Exit code: 0 found, or explained; 1 not found, or failed.`
 	f.BoolVar(&c.hashArrays, "merge-hash-arrays", false, "with --merge deep: hashes in arrays are merged by their positions")
 	f.StringVar(&c.kind, "type", "", "the `TYPE` that the value must have")
 	f.StringVar(&c.defaultValue, "default", "", "the value if no level has one")
-	f.BoolVarP(&c.compile, "compile", "c", false, "compile the catalog before; refused, as there is no compiler yet")
+	f.BoolVarP(&c.compile, "compile", "c", false, "compile the catalog before, for its variables; refused")
 	f.BoolVar(&c.trusted, "trusted", false, "accepted, as Puppet does, and without effect")
 	f.BoolVar(&c.explain, "explain", false, "print what happened instead of the value")
 	f.BoolVar(&c.explainOptions, "explain-options", false, "print how lookup_options were found, with --explain as well")
@@ -108,7 +109,7 @@ func (c *lookupCommand) look(ctx context.Context, keys []string) error {
 		return err
 	}
 	if c.compile {
-		return failf("--compile needs the compiler, which is not in this program")
+		return failf("--compile is not known to this program: variables that manifests set do not count")
 	}
 	c.p.application = "lookup"
 	return c.p.withEngine(func(e *engine.Engine) error {

@@ -21,7 +21,7 @@ var trustedFacts = []string{"hostname", "domain", "fqdn", "clientcert"}
 // nodeFacts returns the facts of the node: those of the indirection, below those of
 // the file. Rule HIERA-CMD-02.
 func (l *lookup) nodeFacts(ctx context.Context, here string) (*model.Facts, error) {
-	given, err := l.givenFacts()
+	given, err := factsFile(l.facts)
 	if err != nil {
 		return nil, err
 	}
@@ -35,50 +35,55 @@ func (l *lookup) nodeFacts(ctx context.Context, here string) (*model.Facts, erro
 	if err != nil {
 		return nil, notRun{errors.New(indirector.Message(err))}
 	}
-	facts := &model.Facts{Name: req.Key}
-	if found, ok := inst.(*model.Facts); ok {
-		*facts = *found
-	}
-	values := facts.Values
-	for _, p := range given.Hash() {
-		values = values.With(p.Key.Text(), p.Value)
-	}
-	if values.Len() == 0 {
+	facts := factsAbove(req.Key, inst, given)
+	if facts.Values.Len() == 0 {
 		return nil, failf("No facts available for target node: %s", req.Key)
 	}
-	facts.Values = values
 	return facts, nil
 }
 
-// givenFacts reads the file of the flag --facts.
-func (l *lookup) givenFacts() (data.Value, error) {
-	if l.facts == "" {
+// factsAbove returns facts with those that were given in front of those that were found, if
+// any were.
+func factsAbove(name string, found indirector.Instance, given data.Value) *model.Facts {
+	facts := &model.Facts{Name: name}
+	if f, ok := found.(*model.Facts); ok {
+		*facts = *f
+	}
+	for _, p := range given.Hash() {
+		facts.Values = facts.Values.With(p.Key.Text(), p.Value)
+	}
+	return facts
+}
+
+// factsFile reads the file of the flag --facts; "" is none.
+func factsFile(file string) (data.Value, error) {
+	if file == "" {
 		return data.Value{}, nil
 	}
-	content, err := os.ReadFile(l.facts)
+	content, err := os.ReadFile(file)
 	if err != nil {
-		return data.Value{}, failf("No such file or directory @ rb_sysopen - %s", l.facts)
+		return data.Value{}, failf("No such file or directory @ rb_sysopen - %s", file)
 	}
-	given, err := l.decodeFacts(content)
+	given, err := decodeFacts(file, content)
 	if err != nil {
 		return data.Value{}, err
 	}
 	if given.Kind() != data.Hash {
-		return data.Value{}, failf("Incorrectly formatted data in %s given via the --facts flag (only accepts yaml and json files)", l.facts)
+		return data.Value{}, failf("Incorrectly formatted data in %s given via the --facts flag (only accepts yaml and json files)", file)
 	}
 	has := func(name string) bool { _, ok := given.Lookup(name); return ok }
 	if slices.ContainsFunc(trustedFacts, has) && slices.ContainsFunc(trustedFacts, func(n string) bool { return !has(n) }) {
 		return data.Value{}, failf("When overriding any of the %s facts with %s given via the --facts flag, they must all be overridden.",
-			strings.Join(trustedFacts, ","), l.facts)
+			strings.Join(trustedFacts, ","), file)
 	}
 	return given, nil
 }
 
 // decodeFacts reads JSON or YAML by the name of the file; by another name whichever
 // of them it is.
-func (l *lookup) decodeFacts(content []byte) (data.Value, error) {
-	isJSON := strings.HasSuffix(l.facts, ".json")
-	isYAML := strings.HasSuffix(l.facts, ".yml") || strings.HasSuffix(l.facts, ".yaml")
+func decodeFacts(file string, content []byte) (data.Value, error) {
+	isJSON := strings.HasSuffix(file, ".json")
+	isYAML := strings.HasSuffix(file, ".yml") || strings.HasSuffix(file, ".yaml")
 	if !isYAML {
 		v, err := format.DecodeJSON(content, format.Limits{})
 		if err == nil {
@@ -91,12 +96,12 @@ func (l *lookup) decodeFacts(content []byte) (data.Value, error) {
 	doc, err := psych.Decode(content, psych.Limits{})
 	if doc != nil {
 		if foreign, refused := doc.Refused(); refused {
-			return data.Value{}, failf("%s", foreign.Message(l.facts))
+			return data.Value{}, failf("%s", foreign.Message(file))
 		}
 	}
 	switch {
 	case err != nil && isYAML:
-		return data.Value{}, failf("%s", psych.Message(err, l.facts))
+		return data.Value{}, failf("%s", psych.Message(err, file))
 	case err != nil || doc == nil:
 		return data.Value{}, nil
 	}

@@ -403,6 +403,12 @@ func nextType(c *Console, l call) []option {
 	return plain("type", typed, c.o.Types()...)
 }
 
+// nextNode goes on with nodes whose facts are stored.
+func nextNode(c *Console, l call) []option {
+	typed, _ := l.last()
+	return c.keys("facts", typed)
+}
+
 func nextOnOff(_ *Console, l call) []option {
 	typed, _ := l.last()
 	return plain("", typed, "on", "off")

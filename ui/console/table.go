@@ -190,6 +190,8 @@ func shellCommands() []cmd {
 		{name: "ca clean", shell: shell{"", "NAME...", "Revoke certificates, and remove them and requests"}},
 		{name: "ca generate", shell: shell{"", "NAME...", "Make keys, and certificates for them"}},
 		{name: "lookup", shell: shell{asks, "KEY...", "Look data up through the levels of hiera, as puppet lookup does"}},
+		{name: "compile", shellNext: nextNode, shell: shell{asks, "[NODE...]", "Compile the catalogs of nodes, and list what came of each"}},
+		{name: "why", shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"}},
 		{name: "routes", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
 		{name: "termini", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
 		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},

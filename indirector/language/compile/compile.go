@@ -36,9 +36,9 @@ type Options struct {
 	Type func(name string) *rtype.Type
 	// Module returns the module that a file belongs to, or "". It may be nil.
 	Module func(file string) string
-	// Data returns the data for a parameter of a class, and where it is from. It may be
-	// nil. Rule LANG-DEF-04.
-	Data func(ctx context.Context, key string) (v data.Value, from string, found bool, err error)
+	// Data returns the data for a parameter of a class, and where it is from, as far as
+	// that is known. It may be nil. Rule LANG-DEF-04.
+	Data func(ctx context.Context, key string) (v data.Value, from Origin, found bool, err error)
 
 	// Begin is given the thread that evaluates, before it does. It may be nil.
 	Begin func(*eval.Thread)

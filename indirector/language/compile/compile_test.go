@@ -71,8 +71,8 @@ Notify['n'] ->
 func TestWhy(t *testing.T) {
 	t.Parallel()
 	result, err := compiled(t, origins, func(o *compile.Options) {
-		o.Data = func(_ context.Context, key string) (data.Value, string, bool, error) {
-			return data.OfString("d"), "common.yaml", key == "m::from_data", nil
+		o.Data = func(_ context.Context, key string) (data.Value, compile.Origin, bool, error) {
+			return data.OfString("d"), compile.Origin{From: "level common"}, key == "m::from_data", nil
 		}
 		o.Node.Classes = []compile.Class{{Name: "k", Params: []data.Pair{data.P("p", data.OfInt(5))}}}
 	})
@@ -80,8 +80,8 @@ func TestWhy(t *testing.T) {
 		t.Fatalf("a class of the node that the manifest declares, too: %v, %v", result, err)
 	}
 	result, err = compiled(t, origins, func(o *compile.Options) {
-		o.Data = func(_ context.Context, key string) (data.Value, string, bool, error) {
-			return data.OfString("d"), "common.yaml", key == "m::from_data", nil
+		o.Data = func(_ context.Context, key string) (data.Value, compile.Origin, bool, error) {
+			return data.OfString("d"), compile.Origin{From: "level common", File: "common.yaml", Line: 3}, key == "m::from_data", nil
 		}
 	})
 	if err != nil {
@@ -93,7 +93,7 @@ func TestWhy(t *testing.T) {
 		{"File[/x]", "group", "resource default site.pp:19"},
 		{"File[/y]", "group", "resource default site.pp:19"},
 		{"Class[K]", "q", "default of the parameter site.pp:2"},
-		{"Class[M]", "from_data", "data common.yaml"},
+		{"Class[M]", "from_data", "data common.yaml:3"},
 		{"Notify[n]", "message", "function site.pp:24"},
 		{"Notify[n]", "before", "relationship site.pp:25"},
 		{"Notify[n]", "nope", ""},

@@ -403,7 +403,7 @@ func (c *compilation) fromData(r *resource, params []eval.ContainerParam) error 
 		if !found || v.IsNil() && p.HasDefault {
 			continue
 		}
-		at := c.origin(origin{Kind: FromData, From: from})
+		at := c.origin(origin{Kind: FromData, File: from.File, Line: from.Line, From: from.From})
 		if err := c.set(r, param{name: p.Name, value: v, source: r.source, origin: at}); err != nil {
 			return err
 		}

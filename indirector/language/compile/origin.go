@@ -26,12 +26,29 @@ var originNames = [...]string{
 // String returns the name of k.
 func (k OriginKind) String() string { return originNames[k] }
 
+// Options of a request for a catalog that a program in this process may give.
+const (
+	// OptionReceiver is a [*Receiver].
+	OptionReceiver = "receiver"
+	// OptionUnsaved is true if the facts that come with the request are not to be saved.
+	OptionUnsaved = "unsaved"
+)
+
+// A Receiver is given what a compile knows beyond the catalog.
+type Receiver struct {
+	Environment string  // of the node, as soon as that is known
+	Result      *Result // nil if the compile failed
+}
+
+// Key names the Receiver where options are shown.
+func (*Receiver) Key() string { return "of a program" }
+
 // An Origin is where the value of an attribute came from.
 type Origin struct {
 	Kind OriginKind
 	File string // "" if it is not known
 	Line int    // from 1; 0 if it is not known
-	From string // of data, what the level calls itself
+	From string // of data, the levels that have it; of several, with their files and lines
 }
 
 // An origin is one in the table of a compilation.

@@ -47,7 +47,7 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 }
 
 // parameter looks up the data for a parameter of a class. Rule HIERA-APL.
-func (s *Site) parameter(_ context.Context, key string) (v data.Value, from string, found bool, err error) {
+func (s *Site) parameter(_ context.Context, key string) (v data.Value, from compile.Origin, found bool, err error) {
 	search := s.o.Search
 	if search == nil {
 		search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
@@ -55,6 +55,12 @@ func (s *Site) parameter(_ context.Context, key string) (v data.Value, from stri
 			return r.Value, r.Found, err
 		}
 	}
-	v, found, err = search(s.Data, key, hiera.Query{})
-	return types.OfData(v), "", found, inPrograms(err)
+	if !s.o.Origins {
+		v, found, err = search(s.Data, key, hiera.Query{})
+		return types.OfData(v), from, found, inPrograms(err)
+	}
+	record := new(hiera.Record)
+	v, found, err = search(s.Data, key, hiera.Query{Record: record})
+	at := record.Origin(0)
+	return types.OfData(v), compile.Origin{From: at.Level, File: at.File, Line: at.Line}, found, inPrograms(err)
 }

@@ -35,6 +35,8 @@ type Options struct {
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
 	Search func(c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
+	// Origins makes a compile remember the level, file and line of data.
+	Origins bool
 	// Variables are those of the top scope, without leading colons.
 	Variables hiera.Variables
 	// Context ends functions that lookups call from outside of programs. If nil, they
