@@ -64,7 +64,7 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 	h.Cache = l.data
 	h.Warnings = &hiera.Warnings{Log: func(m string) { l.log(ctx, eval.LogEntry{Level: "warning", Message: m}) }}
 	o := site.FromSettings(get, h)
-	o.Programs = l.programs
+	o.Programs, o.Generate = l.programs, generate
 	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
 	o.Eval.StoreConfigs = get("storeconfigs") == "true"
 	o.Search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
@@ -100,12 +100,8 @@ func (l *language) lookup(ctx context.Context, environment, key string, merge da
 	return v.Data(), true, nil
 }
 
-// log passes on what programs log. Warnings are notes of the request, too; errors are what
-// it returns.
+// log passes on what programs log. Warnings are notes of the request, too.
 func (l *language) log(ctx context.Context, e eval.LogEntry) {
-	if e.Level == "err" {
-		return
-	}
 	l.env.Log.Log(ctx, indirector.Levels[e.Level], e.String())
 	if e.Level == "warning" {
 		first, _, _ := strings.Cut(e.String(), "\n")
