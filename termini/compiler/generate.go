@@ -22,18 +22,20 @@ const (
 var errTooMuch = errors.New("it writes too much")
 
 // generate runs a command for the function of that name, as Puppet does, and returns what
-// it writes.
+// it writes; errors come last.
 func generate(ctx context.Context, command []string) (text string, err error) {
 	line := strings.Join(command, " ")
 	_, span := traces.Start(ctx, traces.Exec, "run "+line)
 	defer func() { span.End(fmt.Sprint(len(text), " bytes"), traces.Because{}, err) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := child.Buffer{Max: maxOutput, Full: func() { cancel(errTooMuch) }}
+	tooMuch := func() { cancel(errTooMuch) }
+	stdout, stderr := child.Buffer{Max: maxOutput, Full: tooMuch}, child.Buffer{Max: maxOutput, Full: tooMuch}
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Env, c.Stdout, c.Stderr = child.Environment(), &out, &out
+	c.Env, c.Stdout, c.Stderr = child.Environment(), &stdout, &stderr
 	child.Session(c)
 	err = child.Run(c, drain)
+	text = string(stdout.Kept) + string(stderr.Kept)
 	failed := (*exec.ExitError)(nil)
 	switch {
 	case ctx.Err() != nil:
@@ -41,10 +43,10 @@ func generate(ctx context.Context, command []string) (text string, err error) {
 	case errors.As(err, &failed):
 		return "", &indirector.Failure{
 			Class: "Puppet::ExecutionFailure", Err: err,
-			Message: fmt.Sprintf("Execution of '%s' returned %d: %s", line, failed.ExitCode(), strings.TrimSpace(string(out.Kept))),
+			Message: fmt.Sprintf("Execution of '%s' returned %d: %s", line, failed.ExitCode(), strings.TrimSpace(text)),
 		}
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return "", &indirector.Failure{Class: "Puppet::ExecutionFailure", Message: "Could not execute posix command: " + err.Error(), Err: err}
 	}
-	return string(out.Kept), nil
+	return text, nil
 }

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,6 +48,7 @@ type recording struct {
 	mu     sync.Mutex
 	logs   []string
 	traces []*traces.Trace
+	found  map[uint64]int // how many a search did
 }
 
 // Every compile asks, reads and logs what real Puppet does, and has its catalog, or fails
@@ -64,7 +66,7 @@ func TestGoldenModules(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(path, "case.yaml")); err != nil {
 			continue // the directory of facts
 		}
-		r := &recording{name: entry.Name(), dir: path, conf: yamlFile(t, filepath.Join(path, "case.yaml"))}
+		r := &recording{found: map[uint64]int{}, name: entry.Name(), dir: path, conf: yamlFile(t, filepath.Join(path, "case.yaml"))}
 		if lacks := r.lacks(); lacks != "" {
 			t.Logf("%s is left out: it needs %s", r.name, lacks)
 			continue
@@ -134,6 +136,13 @@ func (r *recording) check(t *testing.T) {
 		differ(t, r.plain.Replace(catalog), want)
 	}
 	r.checkLogs(t, strings.TrimSuffix(message, "\n"))
+	text, _ := r.read(t, "trace.json")
+	var want recorded
+	if err := json.Unmarshal([]byte(text), &want); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "requests", r.requests(), want.Requests)
+	same(t, "lookups", r.lookups(), want.Lookups)
 }
 
 func (r *recording) read(t *testing.T, name string) (text string, exists bool) {
@@ -275,6 +284,15 @@ func (r *recording) compile(t *testing.T) (string, error) {
 			t.Fatal(lost)
 		}
 		r.traces = append(r.traces, tr)
+		if tr.Verb != traces.Search {
+			continue
+		}
+		var all []any
+		body, lost := e.Store.Body(tr.Value())
+		if err := errors.Join(lost, json.Unmarshal(body, &all)); err != nil {
+			t.Fatal(err)
+		}
+		r.found[tr.ID] = len(all)
 	}
 	if err != nil {
 		return "", err
@@ -283,7 +301,7 @@ func (r *recording) compile(t *testing.T) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no catalog, but %v", resp.Value)
 	}
-	text, err := format.AppendJSON(nil, r.recorded(catalog))
+	text, err := format.AppendJSON(nil, r.constant(catalog))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,8 +323,8 @@ func (r *recording) facts(t *testing.T) data.Value {
 	return all
 }
 
-// recorded is a catalog without what is another in every compile and on every host.
-func (r *recording) recorded(c *model.Catalog) data.Value {
+// constant is a catalog without what is another in every compile and on every host.
+func (r *recording) constant(c *model.Catalog) data.Value {
 	v := c.Data().With("catalog_uuid", data.OfString("<UUID>"))
 	if v.Get("version").Kind() == data.Int {
 		v = v.With("version", data.OfString("<VERSION>"))
@@ -439,4 +457,103 @@ func lines(t *testing.T, text string) []string {
 		t.Fatal(err)
 	}
 	return strings.Split(out.String(), "\n")
+}
+
+// recorded is a trace of real Puppet.
+type recorded struct {
+	Requests  []request
+	Loaded    [][2]string
+	Lookups   []lookup
+	Functions map[string]int
+}
+
+// A request is one of the indirector. Its parent is a number in the list, from 1.
+type request struct {
+	Indirection, Verb, Key, Terminus, Cache, Result string
+	Parent                                          int
+}
+
+// A lookup is one for a key, and the levels that had it.
+type lookup struct {
+	Key, Within              string
+	Parameter, Found, Raised bool
+	Where                    [][]string
+}
+
+// same reports the first row that differs.
+func same[T any](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		if i >= len(got) || i >= len(want) || !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("%s: row %d of %d:\n got %+v\nwant %+v", what, i+1, len(want), got[i:min(i+3, len(got))], want[min(i, len(want)):min(i+3, len(want))])
+			return
+		}
+	}
+}
+
+// requests are those of the compile, in order, without those for data, which Puppet looks
+// up without the indirector.
+func (r *recording) requests() []request {
+	var out []request
+	number := map[uint64]int{}
+	for _, tr := range r.traces {
+		if tr.Indirection == "data_binding" || tr.Verb == traces.Expire { // the recorder did not see expire
+			continue
+		}
+		q := request{
+			Indirection: tr.Indirection, Verb: tr.Verb.String(), Key: r.plain.Replace(tr.Key),
+			Terminus: tr.Primary.Winner().Terminus, Cache: tr.Cache.Winner().Terminus, Parent: number[tr.Parent], Result: "ok",
+		}
+		switch {
+		case tr.Error != "":
+			q.Result = "raised"
+		case tr.Outcome == traces.Nil:
+			q.Result = "nil"
+		case tr.Verb == traces.Search:
+			q.Result = fmt.Sprintf("%d found", r.found[tr.ID])
+		}
+		out = append(out, q)
+		number[tr.ID] = len(out)
+	}
+	return out
+}
+
+// lookups are the requests for data, with the lookups of other keys within them.
+func (r *recording) lookups() []lookup {
+	var out []lookup
+	for _, tr := range r.traces {
+		if tr.Indirection == "data_binding" {
+			out = append(out, r.lookedUp(tr)...)
+		}
+	}
+	return out
+}
+
+func (r *recording) lookedUp(tr *traces.Trace) []lookup {
+	var out []lookup
+	isParameter := slices.ContainsFunc(tr.Options, func(o traces.Option) bool { return o.Name == "parameter" })
+	name := map[int]string{} // of spans
+	around := map[int]int{}  // the lookup that a span belongs to
+	up := map[int]int{}
+	for _, s := range tr.Spans {
+		name[s.ID], up[s.ID], around[s.ID] = s.Name, s.Parent, around[s.Parent]
+		if key, ok := strings.CutPrefix(s.Name, "look up "); ok {
+			if key == "lookup_options" {
+				continue
+			}
+			within, _ := strings.CutPrefix(name[around[s.ID]], "look up ")
+			out = append(out, lookup{Key: key, Within: within, Parameter: isParameter, Found: s.Answer == "found", Raised: tr.Error != ""})
+			around[s.ID] = s.ID
+		}
+		path, ok := strings.CutPrefix(s.Name, "look in ")
+		if ok && s.Answer == "found" && len(out) > 0 && up[around[s.ID]] == 0 {
+			in := s.Parent
+			for strings.HasPrefix(name[in], "merge ") {
+				in = up[in]
+			}
+			level := strings.TrimPrefix(name[in], "level ")
+			out[0].Where = append(out[0].Where, []string{`Hierarchy entry "` + level + `"`, r.plain.Replace(path)})
+		}
+	}
+	return out
 }

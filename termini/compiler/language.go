@@ -68,19 +68,23 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
 	o.Eval.StoreConfigs = get("storeconfigs") == "true"
 	o.Search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
-		return l.lookup(ctx, environment, key, q.Merge, &hiera.Session{Compile: c, Scope: q.Scope})
+		return l.lookup(ctx, environment, key, q, &hiera.Session{Compile: c, Scope: q.Scope})
 	}
 	return o
 }
 
-// lookup asks for a key of data.
-func (l *language) lookup(ctx context.Context, environment, key string, merge data.Value, session *hiera.Session) (data.Value, bool, error) {
+// lookup asks for a key of data. The option parameter marks a key that nothing asked for
+// but a class with a parameter of that name.
+func (l *language) lookup(ctx context.Context, environment, key string, q hiera.Query, session *hiera.Session) (data.Value, bool, error) {
 	req := &indirector.Request{
 		Indirection: "data_binding", Verb: indirector.Find, Key: key, Environment: environment,
 		Options: []indirector.Option{{Name: hiera.OptionSession, Value: session}},
 	}
-	if !merge.IsNil() {
-		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: merge})
+	if !q.Merge.IsNil() {
+		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: q.Merge})
+	}
+	if q.Parameter {
+		req.Options = append(req.Options, indirector.Option{Name: "parameter", Value: true})
 	}
 	inst, err := nested.Find(ctx, l.env.Do, req)
 	if err != nil {

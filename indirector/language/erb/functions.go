@@ -19,7 +19,7 @@ type Options struct {
 	Variables func(c *eval.Invocation) []data.Pair
 	// Library has the functions that templates call.
 	Library eval.Library
-	// Changed is told of a variable that a template changed in place. If nil, the change
+	// Changed receives a variable that a template changed in place. If nil, the change
 	// is lost at its end.
 	Changed func(c *eval.Invocation, name string, v data.Value)
 	// Names returns the classes or the tags: what is "classes" or "all_tags". If nil, that

@@ -24,7 +24,7 @@ type Host interface {
 	Variables() []data.Pair
 	// Set binds a variable of the scope, unless it is bound already.
 	Set(name string, v data.Value) (ok bool)
-	// Changed is told of a list or hash of a variable that the template changed in place.
+	// Changed receives a list or hash of a variable that the template changed in place.
 	Changed(name string, v data.Value)
 	// Call calls a function; older means that it must be one of the older kind. It is
 	// false if there is none.

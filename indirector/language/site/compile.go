@@ -55,6 +55,6 @@ func (s *Site) parameter(_ context.Context, key string) (v data.Value, from stri
 			return r.Value, r.Found, err
 		}
 	}
-	v, found, err = search(s.Data, key, hiera.Query{})
+	v, found, err = search(s.Data, key, hiera.Query{Parameter: true})
 	return types.OfData(v), "", found, inPrograms(err)
 }
