@@ -28,6 +28,9 @@ type Query struct {
 	// Older marks a query of the functions from before lookup, which ask the global layer
 	// alone if the environment has no data. Rule HIERA-FN-02.
 	Older bool
+	// Parameter marks a key that a class with a parameter of its name asks for. What is
+	// found is the same.
+	Parameter bool
 }
 
 // Lookup returns the value of the first key that has one. Not finding any is an

@@ -8,7 +8,8 @@
 // A program in this process may give two options more than Puppet has: what is known
 // beyond the catalog, as where each value is from, is stored in a [*compile.Receiver], the
 // option [compile.OptionReceiver]; with [compile.OptionUnsaved] the facts that come with
-// the request count and are not saved.
+// the request count and are not saved. For a node on the network manifests may run commands,
+// as in Puppet; a program has to allow that by [compile.OptionCommands].
 package compiler
 
 import (
@@ -73,6 +74,7 @@ type Input struct {
 	Facts       data.Value        // a hash
 	CodeID      string            // "" if there is none
 	Receiver    *compile.Receiver // nil if the catalog is all that is wanted
+	Commands    bool              // whether manifests may run commands
 }
 
 // Find compiles the catalog of a node.
@@ -107,6 +109,7 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request, node *m
 		kind = "static "
 	}
 	in := &Input{Node: node, Environment: environment, Trusted: trusted(req, node), Server: t.server.facts().With("environment", data.OfString(environment)), CodeID: text(req.Option("code_id"))}
+	in.Commands = req.Remote != nil || req.Option(compile.OptionCommands) == true
 	if r, ok := req.Option(compile.OptionReceiver).(*compile.Receiver); ok {
 		in.Receiver, r.Environment = r, environment
 	}

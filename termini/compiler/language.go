@@ -41,6 +41,9 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	get := func(name string) string { v, _ := settings.Get(name); return v }
 	o := l.site(ctx, get, in.Environment)
 	o.Origins = in.Receiver != nil
+	if in.Commands {
+		o.Generate = generate
+	}
 	if o.Hiera.EnvironmentDir == "" {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))
 	}
@@ -74,19 +77,23 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
 	o.Eval.StoreConfigs = get("storeconfigs") == "true"
 	o.Search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
-		return l.lookup(ctx, environment, key, q.Merge, &hiera.Session{Compile: c, Scope: q.Scope, Record: q.Record})
+		return l.lookup(ctx, environment, key, q, &hiera.Session{Compile: c, Scope: q.Scope, Record: q.Record})
 	}
 	return o
 }
 
-// lookup asks for a key of data.
-func (l *language) lookup(ctx context.Context, environment, key string, merge data.Value, session *hiera.Session) (data.Value, bool, error) {
+// lookup asks for a key of data. The option parameter marks a key that nothing asked for
+// but a class with a parameter of that name.
+func (l *language) lookup(ctx context.Context, environment, key string, q hiera.Query, session *hiera.Session) (data.Value, bool, error) {
 	req := &indirector.Request{
 		Indirection: "data_binding", Verb: indirector.Find, Key: key, Environment: environment,
 		Options: []indirector.Option{{Name: hiera.OptionSession, Value: session}},
 	}
-	if !merge.IsNil() {
-		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: merge})
+	if !q.Merge.IsNil() {
+		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: q.Merge})
+	}
+	if q.Parameter {
+		req.Options = append(req.Options, indirector.Option{Name: "parameter", Value: true})
 	}
 	inst, err := nested.Find(ctx, l.env.Do, req)
 	if err != nil {
@@ -106,12 +113,8 @@ func (l *language) lookup(ctx context.Context, environment, key string, merge da
 	return v.Data(), true, nil
 }
 
-// log passes on what programs log. Warnings are notes of the request, too; errors are what
-// it returns.
+// log passes on what programs log. Warnings are notes of the request, too.
 func (l *language) log(ctx context.Context, e eval.LogEntry) {
-	if e.Level == "err" {
-		return
-	}
 	l.env.Log.Log(ctx, indirector.Levels[e.Level], e.String())
 	if e.Level == "warning" {
 		first, _, _ := strings.Cut(e.String(), "\n")

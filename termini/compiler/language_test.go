@@ -10,6 +10,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/language/compile"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
@@ -132,6 +133,27 @@ func TestCompileFails(t *testing.T) {
 	for _, want := range []string{"within Node[default]", "profile::bse was looked for in ", "modules/profile/manifests/bse.pp", "modules/profile/manifests/init.pp"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the notes are %s, want %s", got, want)
+		}
+	}
+}
+
+// To look at a catalog runs no command that a manifest names.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{"manifests/site.pp": `notify { generate('/bin/echo', 'ran'): }`})
+	for _, tt := range []struct {
+		name    string
+		remote  *indirector.Remote
+		options []indirector.Option
+		want    string // of the error; "" means that it runs
+	}{
+		{"looked at", nil, nil, "programs may not run commands here"},
+		{"allowed", nil, []indirector.Option{option(compile.OptionCommands, true)}, ""},
+		{"of a node on the network", &indirector.Remote{Node: "web01", Authenticated: true}, nil, ""},
+	} {
+		_, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01", Remote: tt.remote, Options: tt.options})
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (c *compilation) params(s *scope, attrs []eval.Attribute, kind OriginKind) 
 // Declare implements eval.Catalog. Rules LANG-RES-01 to LANG-RES-05.
 func (c *compilation) Declare(st eval.Statement, form syntax.Form, typ string, titles []string, attrs []eval.Attribute) ([]data.Value, error) {
 	s := scopeOf(st.Scope)
-	return c.declare(s, st, declaration{form, typ, titles, c.params(s, attrs, FromLiteral), false})
+	return c.declare(s, st, declaration{form, typ, titles, c.params(s, attrs, FromLiteral), false, false})
 }
 
 // A declaration is one body of a resource expression, or what a function declares.
@@ -35,6 +35,7 @@ type declaration struct {
 	titles []string
 	params []param
 	unset  bool // see resource
+	symbol bool // see resource
 }
 
 func (c *compilation) declare(s *scope, st eval.Statement, d declaration) ([]data.Value, error) {
@@ -53,7 +54,7 @@ func (c *compilation) declare(s *scope, st eval.Statement, d declaration) ([]dat
 	for i, title := range d.titles {
 		r := &resource{
 			typ: t, title: title, key: title, kind: t.kind(), file: st.File, line: st.Line, scope: s, source: s.source,
-			virtual: d.form != syntax.Regular, exported: d.form == syntax.Exported, unset: d.unset, def: t.def,
+			virtual: d.form != syntax.Regular, exported: d.form == syntax.Exported, unset: d.unset, symbol: d.symbol, def: t.def,
 			params: append(make([]param, 0, len(d.params)+2), d.params...),
 		}
 		if isClass {
@@ -117,7 +118,9 @@ func (c *compilation) complete(r *resource, s *scope) error {
 	if err := c.tag(&r.tags, r.typ.name); err != nil {
 		return err
 	}
-	c.tagIfValid(&r.tags, r.title)
+	if !r.symbol {
+		c.tagIfValid(&r.tags, r.title)
+	}
 	if c.hasDefaults {
 		return c.addDefaults(r, s)
 	}
@@ -263,7 +266,7 @@ func (c *compilation) aliases(r *resource) error {
 			}
 		}
 	}
-	if r.typ.builtin != nil && r.typ.builtin.Many || r.symbol {
+	if r.typ.builtin != nil && r.typ.builtin.Many || r.symbol && r.title == "main" {
 		return nil
 	}
 	values, other, err := r.typ.identity(r.title, r.get)

@@ -70,6 +70,22 @@ func Names(call *eval.Invocation, what string) ([]string, error) {
 	return s.c.classList, nil
 }
 
+// Changed replaces a variable of the scope of a call, which a template has changed in
+// place. To Ruby it is one object with the parameter of the class or define.
+func Changed(call *eval.Invocation, name string, v data.Value) {
+	s, err := scopeFor(call)
+	if err != nil || s.resource == nil {
+		return
+	}
+	if _, own := s.vars.Get(name); !own {
+		return
+	}
+	s.vars.Set(name, v)
+	if p := s.resource.param(name); p != nil {
+		p.value = v
+	}
+}
+
 // scopeFor returns the scope of a call. It fails where there is no catalog.
 func scopeFor(c *eval.Invocation) (*scope, error) {
 	s, ok := c.Scope().Owner.(*scope)
@@ -274,7 +290,7 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 			return data.Value{}, eval.Errorf("no implicit conversion of %s into Hash", eval.RubyClass(p.Value))
 		}
 		add(p.Value)
-		refs, err := s.c.declare(s, st, declaration{form, typ, []string{eval.Text(p.Key)}, params, form != syntax.Exported})
+		refs, err := s.c.declare(s, st, declaration{form, typ, []string{eval.Text(p.Key)}, params, form != syntax.Exported, p.Key.Kind() != data.String})
 		if err != nil {
 			return data.Value{}, err
 		}

@@ -32,6 +32,9 @@ const (
 	OptionReceiver = "receiver"
 	// OptionUnsaved is true if the facts that come with the request are not to be saved.
 	OptionUnsaved = "unsaved"
+	// OptionCommands is true if manifests may run commands, with the function generate:
+	// to look at a catalog runs nothing of what a manifest names.
+	OptionCommands = "commands"
 )
 
 // A Receiver is given what a compile knows beyond the catalog.

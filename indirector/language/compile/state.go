@@ -141,7 +141,8 @@ type resource struct {
 	typ   *resourceType
 	title string
 	key   string // as the table has it
-	// symbol marks the stage and the class main, whose titles are no strings in Puppet.
+	// symbol marks a title that is no string in Puppet: those of the stage and the class
+	// main, and numbers that create_resources is given.
 	symbol bool
 	kind   string
 	params []param

@@ -52,6 +52,9 @@ func (t *Template) Render(host Host) (out string, err error) {
 	if _, err := r.body(t.body); err != nil {
 		return "", &Error{max(r.line, 1), err}
 	}
+	if err := r.giveBack(); err != nil {
+		return "", &Error{max(r.line, 1), err}
+	}
 	return r.out.String(), nil
 }
 

@@ -32,6 +32,15 @@ func (w *world) Step() error {
 	return nil
 }
 
+func (w *world) Set(name string, v data.Value) bool {
+	w.variables = append(w.variables, data.P(name, v))
+	return true
+}
+
+func (w *world) Changed(name string, v data.Value) {
+	w.variables = append(w.variables, data.P("changed "+name, v))
+}
+
 func (w *world) Spend(n int) error {
 	if w.bytes -= n; w.bytes < 0 {
 		return errLimit
@@ -147,4 +156,22 @@ func FuzzRender(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// What templates change in place and what they put into the scope is given back.
+func TestScopeIsChanged(t *testing.T) {
+	t.Parallel()
+	w := &world{[]data.Pair{data.P("l", data.OfList(nil)), data.P("u", data.Value{})}, 100_000, 16 << 20}
+	tmpl, err := erb.Parse(`<% @l << 'x' %><% scope.setvar('h', {}) %><% scope.lookupvar('h')[:k] = 1 %><%= scope.lookupvar('h')[:k] %>` +
+		`<%= has_variable?('u') %><%= scope.include?('u') %><%= scope.exist?('u') %><%= %w[a].include?scope.lookupvar('l').first %>`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := tmpl.Render(w)
+	if want := "1falsefalsetruefalse"; out != want || err != nil {
+		t.Errorf("got %q, %v; want %q", out, err, want)
+	}
+	if v, _ := w.Variable("changed l"); v.Inspect() != `["x"]` {
+		t.Errorf("the list became %s", v.Inspect())
+	}
 }

@@ -19,6 +19,9 @@ type Options struct {
 	Variables func(c *eval.Invocation) []data.Pair
 	// Library has the functions that templates call.
 	Library eval.Library
+	// Changed receives a variable that a template changed in place. If nil, the change
+	// is lost at its end.
+	Changed func(c *eval.Invocation, name string, v data.Value)
 	// Names returns the classes or the tags: what is "classes" or "all_tags". If nil, that
 	// is not supported.
 	Names func(c *eval.Invocation, what string) ([]string, error)
@@ -132,6 +135,21 @@ func (h *host) Variables() []data.Pair {
 		return nil
 	}
 	return h.f.Variables(h.c)
+}
+
+func (h *host) Set(name string, v data.Value) bool {
+	s := h.c.Scope()
+	if _, ok := s.Get(name); ok {
+		return false
+	}
+	s.Set(name, v)
+	return true
+}
+
+func (h *host) Changed(name string, v data.Value) {
+	if h.f.Changed != nil {
+		h.f.Changed(h.c, name, v)
+	}
 }
 
 func (h *host) Call(name string, args []data.Value, older bool) (v data.Value, known bool, err error) {

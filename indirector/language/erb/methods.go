@@ -715,12 +715,16 @@ func scopeMethods() map[string]method {
 		v, _ := c.r.host.Variable(toS(c.arg(0)))
 		return fromData(v), nil
 	}
-	included := func(c *send) (value, error) {
+	exists := func(c *send) (value, error) {
 		_, ok := c.r.host.Variable(toS(c.arg(0)))
 		return ok, nil
 	}
 	return map[string]method{
-		"[]": lookup, "lookupvar": lookup, "include?": included, "exist?": included, "bound?": included,
+		"[]": lookup, "lookupvar": lookup, "exist?": exists, "bound?": exists,
+		"include?": func(c *send) (value, error) { // unlike exist? it wants a value
+			v, _ := c.r.host.Variable(toS(c.arg(0)))
+			return !v.IsNil(), nil
+		},
 		"to_hash": func(c *send) (value, error) {
 			out := newTable()
 			for _, p := range c.r.host.Variables() {
@@ -729,6 +733,14 @@ func scopeMethods() map[string]method {
 				}
 			}
 			return out, nil
+		},
+		"setvar": func(c *send) (value, error) {
+			name := toS(c.arg(0))
+			v, err := toVariable(c.arg(1))
+			if err == nil && !c.r.host.Set(name, v) {
+				err = &failure{"Puppet::ParseError", "Cannot reassign variable '$" + name + "'"}
+			}
+			return c.arg(1), err
 		},
 		"call_function": func(c *send) (value, error) {
 			args, err := dataOf(asList(c.arg(1)))

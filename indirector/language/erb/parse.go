@@ -736,7 +736,7 @@ func (p *parser) argument(all []node) []node {
 // beginsArgument reports whether a token behind a name begins an argument without
 // parentheses.
 func (p *parser) beginsArgument(t ruby.Token) bool {
-	if !t.Spaced {
+	if !t.Spaced && !(p.pos > 0 && strings.HasSuffix(p.tokens[p.pos-1].Text, "?") && t.Kind == ruby.Ident) {
 		return false
 	}
 	switch t.Kind {

@@ -22,6 +22,10 @@ type Host interface {
 	Variable(name string) (data.Value, bool)
 	// Variables returns those of the scope and of the scopes around it.
 	Variables() []data.Pair
+	// Set binds a variable of the scope, unless it is bound already.
+	Set(name string, v data.Value) (ok bool)
+	// Changed receives a list or hash of a variable that the template changed in place.
+	Changed(name string, v data.Value)
 	// Call calls a function; older means that it must be one of the older kind. It is
 	// false if there is none.
 	Call(name string, args []data.Value, older bool) (v data.Value, known bool, err error)
@@ -107,6 +111,7 @@ type run struct {
 	texts     []string // of the template
 	frame     *frame
 	instances map[string]value
+	shared    []shared
 	methods   map[string]*defNode
 	last      *found // of regular expressions
 	line      int
@@ -143,6 +148,28 @@ func (r *run) unsupported(format string, args ...any) error {
 	return &unsupported{r.line, fmt.Sprintf(format, args...)}
 }
 
+// A shared value is one of a variable of the scope, as it was and as the template has it.
+type shared struct {
+	name string
+	was  data.Value
+	is   value
+}
+
+// giveBack passes on what was changed in place.
+func (r *run) giveBack() error {
+	for _, s := range r.shared {
+		if equal(s.is, fromData(s.was)) {
+			continue
+		}
+		v, err := toData(s.is)
+		if err != nil {
+			return err
+		}
+		r.host.Changed(s.name, v)
+	}
+	return nil
+}
+
 // variable returns an instance or global variable. Those of the scope are converted when
 // they are asked for first.
 func (r *run) variable(name string) (value, error) {
@@ -151,6 +178,9 @@ func (r *run) variable(name string) (value, error) {
 		if d, ok := v.(data.Value); ok {
 			v = fromData(d)
 			r.instances[name] = v
+			if d.Kind() == data.List || d.Kind() == data.Hash {
+				r.shared = append(r.shared, shared{name[1:], d, v})
+			}
 		}
 		return v, nil
 	}
@@ -392,8 +422,8 @@ func templateFunctions() map[string]native {
 		"raise": raise,
 		"fail":  raise,
 		"has_variable?": func(r *run, args []value, _ *proc) (value, error) {
-			_, ok := r.host.Variable(toS(arg(args, 0)))
-			return ok, nil
+			v, _ := r.host.Variable(toS(arg(args, 0)))
+			return !v.IsNil(), nil
 		},
 		"classes":  names("classes"),
 		"all_tags": names("all_tags"),

@@ -180,7 +180,31 @@ func fromData(v data.Value) value {
 		}
 		return out
 	}
+	if k, ok := v.Rich().(stored); ok {
+		return k.value
+	}
 	return rich{v}
+}
+
+// A stored value is a list or hash that a template put into a variable: later templates
+// change it in place.
+type stored struct{ value }
+
+func (k stored) String() string { return toS(k.value) }
+
+// EqualRich implements data.RichValue.
+func (k stored) EqualRich(o data.RichValue) bool {
+	other, ok := o.(stored)
+	return ok && equal(k.value, other.value)
+}
+
+// toVariable returns a value for a variable of the scope.
+func toVariable(v value) (data.Value, error) {
+	switch v.(type) {
+	case *list, *table:
+		return data.OfRich(stored{v}), nil
+	}
+	return toData(v)
 }
 
 // toData returns a value for the language.

@@ -55,12 +55,14 @@ func (s *Site) parameter(_ context.Context, key string) (v data.Value, from comp
 			return r.Value, r.Found, err
 		}
 	}
-	if !s.o.Origins {
-		v, found, err = search(s.Data, key, hiera.Query{})
-		return types.OfData(v), from, found, inPrograms(err)
+	q := hiera.Query{Parameter: true}
+	if s.o.Origins {
+		q.Record = new(hiera.Record)
 	}
-	record := new(hiera.Record)
-	v, found, err = search(s.Data, key, hiera.Query{Record: record})
-	at := record.Origin(0)
-	return types.OfData(v), compile.Origin{From: at.Level, File: at.File, Line: at.Line}, found, inPrograms(err)
+	v, found, err = search(s.Data, key, q)
+	if s.o.Origins {
+		at := q.Record.Origin(0)
+		from = compile.Origin{From: at.Level, File: at.File, Line: at.Line}
+	}
+	return types.OfData(v), from, found, inPrograms(err)
 }

@@ -26,7 +26,8 @@ var library = sync.OnceValue(func() eval.Library {
 		Variables: func(c *eval.Invocation) []data.Pair {
 			return c.Variables()
 		},
-		Names: compile.Names,
+		Changed: compile.Changed,
+		Names:   compile.Names,
 	}))
 	return all
 })
@@ -62,7 +63,7 @@ type natives struct {
 func (n *natives) find(f loader.RubyFunction) *eval.Builtin {
 	dir, _, ok := strings.Cut(f.File, "/lib/puppet/")
 	if !ok || f.Module != "stdlib" {
-		return nil
+		return others[f.Name]
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
