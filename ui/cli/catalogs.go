@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -123,8 +125,8 @@ func newFailure(e *engine.Engine, err error) failure {
 	f.sentence = f.Error
 	if known, ok := errors.AsType[*compile.Error](err); ok {
 		f.sentence, f.Within = redacted(e, known.Err.Error()), known.Containers
-		for _, files := range known.Tried {
-			f.Tried = append(f.Tried, files...)
+		for _, name := range slices.Sorted(maps.Keys(known.Tried)) {
+			f.Tried = append(f.Tried, known.Tried[name]...)
 		}
 	}
 	for at, ok := errors.AsType[*eval.Error](err); ok; at, ok = errors.AsType[*eval.Error](at.Wrapped) {
