@@ -35,6 +35,9 @@ type Options struct {
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
 	Search func(c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
+	// Used receives every file that the compile uses, each time that it is asked for, by
+	// what it is used as: manifest, function, type, data or template. It may be nil.
+	Used func(kind, path string)
 	// Variables are those of the top scope, without leading colons.
 	Variables hiera.Variables
 	// Context ends functions that lookups call from outside of programs. If nil, they
@@ -93,7 +96,10 @@ func prepare(o Options) *Site {
 func (s *Site) bind(t *eval.Thread) {
 	s.Thread = t
 	o := s.o.Hiera
-	o.Language = language{s}
+	o.Language, o.Called = language{s}, s.o.Eval.Called
+	if used := s.o.Used; used != nil {
+		o.Used = func(path string) { used("data", path) }
+	}
 	if o.Scope == nil {
 		o.Scope = topScope{t}
 	}
@@ -126,6 +132,7 @@ func (s *Site) environment() (*loader.Environment, error) {
 		return nil, err
 	}
 	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	s.definitions.Used = s.o.Used
 	return s.env, nil
 }
 
