@@ -69,6 +69,14 @@ func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)
 	return f, nil
 }
 
+// load returns the data of a file from the cache.
+func (c *Compile) load(path string, parse func(content []byte) (data.Value, error)) (*file, error) {
+	if c.o.Used != nil {
+		c.o.Used(path)
+	}
+	return c.cache.load(path, parse)
+}
+
 // is reports whether a file did not change.
 func (f *file) is(stat os.FileInfo) bool {
 	return os.SameFile(f.stat, stat) && f.stat.Size() == stat.Size() && f.stat.ModTime().Equal(stat.ModTime())

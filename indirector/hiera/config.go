@@ -49,7 +49,7 @@ func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 	if _, err := os.Stat(path); err != nil {
 		cfg.path = ""
 	} else {
-		f, err := c.cache.load(path, func(content []byte) (data.Value, error) {
+		f, err := c.load(path, func(content []byte) (data.Value, error) {
 			v, err := parseYAML(content, path)
 			if err == nil && v.Kind() != data.Hash {
 				c.warnings.warn("%s: File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config", path)

@@ -40,7 +40,7 @@ func yamlData(c *Context, path string) (*file, error) {
 
 // yamlHash reads a YAML file. What is no hash is empty. Rule HIERA-DATA-01.
 func (c *Compile) yamlHash(path string) (*file, error) {
-	return c.cache.load(path, func(content []byte) (data.Value, error) {
+	return c.load(path, func(content []byte) (data.Value, error) {
 		v, err := parseYAML(content, path)
 		if err != nil {
 			if e, ok := errors.AsType[*Error](err); ok {
@@ -61,7 +61,7 @@ func (c *Compile) yamlHash(path string) (*file, error) {
 }
 
 func jsonData(c *Context, path string) (*file, error) {
-	return c.level.layer.c.cache.load(path, func(content []byte) (data.Value, error) {
+	return c.level.layer.c.load(path, func(content []byte) (data.Value, error) {
 		v, err := format.DecodeJSON(content, format.Limits{})
 		if err != nil {
 			return v, lookupError("Unable to parse (%s): %s", path, err)

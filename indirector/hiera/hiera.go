@@ -49,6 +49,13 @@ type Options struct {
 	// unset. Rule HIERA-LAY-05.
 	EnvironmentProvider string
 
+	// Used receives the path of every file that is read or was kept, each time. It may be
+	// nil.
+	Used func(path string)
+	// Called receives the name of a function that a lookup calls beyond those of levels:
+	// new, for convert_to. It may be nil.
+	Called func(name string)
+
 	Scope    Scope    // the variables; nil has none
 	Language Language // nil knows no types and functions of modules
 	Cache    *Cache   // of files; nil is a new one

@@ -15,7 +15,7 @@ import (
 
 // hoconData is Puppet's data_hash function for HOCON. Rule HIERA-DATA-02.
 func hoconData(c *Context, path string) (*file, error) {
-	return c.level.layer.c.cache.load(path, func(content []byte) (data.Value, error) {
+	return c.level.layer.c.load(path, func(content []byte) (data.Value, error) {
 		v, err := parseHOCON(string(content))
 		if err != nil {
 			return v, lookupError("Unable to parse (%s): %s", path, err)

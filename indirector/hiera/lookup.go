@@ -313,6 +313,9 @@ func (in *invocation) convert(name string, to, v data.Value) (data.Value, bool, 
 		// Puppet's message lacks the quote at its end.
 		return v, false, lookupError("Invalid data type in lookup_options for key '%s' could not parse '%s', error: '%s", name, e.text, e.cause)
 	}
+	if in.c.o.Called != nil {
+		in.c.o.Called("new")
+	}
 	if err != nil {
 		return v, false, lookupError("The convert_to lookup_option for key '%s' raised error: %s", name, err)
 	}

@@ -13,10 +13,14 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -143,6 +147,15 @@ func (r *recording) check(t *testing.T) {
 	}
 	same(t, "requests", r.requests(), want.Requests)
 	same(t, "lookups", r.lookups(), want.Lookups)
+	// What Puppet loads of itself is its own business, and so is Ruby.
+	want.Loaded = slices.DeleteFunc(want.Loaded, func(row [2]string) bool {
+		return row[0] == "ruby" || strings.HasPrefix(row[1], "<PUPPET_LIB>")
+	})
+	loaded, functions := r.uses()
+	same(t, "loaded", loaded, want.Loaded)
+	if d := gocmp.Diff(want.Functions, functions, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("functions: %s", d)
+	}
 }
 
 func (r *recording) read(t *testing.T, name string) (text string, exists bool) {
@@ -516,6 +529,21 @@ func (r *recording) requests() []request {
 		number[tr.ID] = len(out)
 	}
 	return out
+}
+
+// uses are the files that the compile used, and how often it called each function.
+func (r *recording) uses() (loaded [][2]string, functions map[string]int) {
+	functions = map[string]int{}
+	for _, s := range r.traces[0].Spans {
+		if use, ok := strings.CutPrefix(s.Name, "use "); ok {
+			kind, path, _ := strings.Cut(use, " ")
+			loaded = append(loaded, [2]string{kind, r.plain.Replace(path)})
+		}
+		if name, ok := strings.CutPrefix(s.Name, "call "); ok {
+			functions[name], _ = strconv.Atoi(strings.Fields(s.Answer)[0])
+		}
+	}
+	return loaded, functions
 }
 
 // lookups are the requests for data, with the lookups of other keys within them.

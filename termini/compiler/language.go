@@ -47,6 +47,10 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if o.Hiera.EnvironmentDir == "" {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))
 	}
+	if u := newUses(ctx); u != nil {
+		o.Used, o.Eval.Called = u.file, u.call
+		defer u.end()
+	}
 	result, err := site.Compile(ctx, o, compile.Options{
 		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: data.OfInt(l.env.Now().Unix()), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),

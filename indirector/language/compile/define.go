@@ -20,6 +20,7 @@ func (c *compilation) define(p *eval.Program) error {
 		if err := c.metaparams(container); err != nil {
 			return err
 		}
+		c.thread.Resolve(container)
 		var err error
 		switch container.Kind {
 		case eval.ClassKind:

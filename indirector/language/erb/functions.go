@@ -159,6 +159,9 @@ func (h *host) Call(name string, args []data.Value, older bool) (v data.Value, k
 			return v, false, nil
 		}
 	}
+	if !older {
+		h.c.Called(name)
+	}
 	return h.c.Call(name, args, h.f.Library)
 }
 

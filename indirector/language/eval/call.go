@@ -55,6 +55,9 @@ func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *sy
 		if isMethod && len(values) > 0 && values[0].Kind() == data.Rich {
 			v, isMember, err = s.callMember(f, name, values, given)
 		}
+		if called := f.thread.opts.Called; called != nil && !isMember {
+			called(name)
+		}
 		switch {
 		case isMember || err != nil:
 		case builtin != nil:

@@ -188,6 +188,18 @@ func (t *Thread) Default(p *ContainerParam, s *Scope) (data.Value, error) {
 	return v, outside(err)
 }
 
+// Resolve evaluates the types of the parameters of a class or define, as Puppet does when
+// it reads one. Errors are those of its evaluation, later.
+func (t *Thread) Resolve(d *Container) {
+	f := t.enter(nil, t.top, nil)
+	defer t.leave(f)
+	for i := range d.Params {
+		if p := d.Params[i].typed; p != nil {
+			_, _ = p.typeFrom(f)
+		}
+	}
+}
+
 // Wrong describes why a value is not of the type of a parameter: a line for each reason.
 // It is nil if it is of that type.
 func (t *Thread) Wrong(p *ContainerParam, v data.Value) ([]string, error) {

@@ -56,6 +56,10 @@ type Options struct {
 	// there is no more.
 	Load func(kind Kind, name, from string) (Found, error)
 
+	// Called receives the name of every function that a program or a template calls. It
+	// may be nil.
+	Called func(name string)
+
 	// Host is what functions find in [Invocation.Host]. This package does not look at it.
 	Host any
 	// Catalog takes what is declared. If nil, declarations fail.

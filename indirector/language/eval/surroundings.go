@@ -58,6 +58,19 @@ func (c *Invocation) Variables() []data.Pair {
 	return out
 }
 
+// Loads finds a function of a module by its name, as one in Ruby does that calls it.
+func (c *Invocation) Loads(name string) {
+	file, _ := c.Place()
+	_, _ = c.frame.thread.function(name, file)
+}
+
+// Called reports that a template or a function calls another by its name.
+func (c *Invocation) Called(name string) {
+	if called := c.frame.thread.opts.Called; called != nil {
+		called(name)
+	}
+}
+
 // Once reports whether a key is new to the thread: what is logged once has one.
 func (c *Invocation) Once(key string) bool {
 	t := c.frame.thread

@@ -104,8 +104,11 @@ func filesOf(name string) []string {
 	for n := len(parts); n > 1; n-- {
 		files = append(files, "manifests/"+strings.Join(parts[1:n], "/")+".pp")
 	}
-	return append(files, "manifests/init.pp")
+	return append(files, initFile)
 }
+
+// initFile is the first manifest of a module.
+const initFile = "manifests/init.pp"
 
 // initial returns the files of the initial manifest, in the order of their paths.
 // Rule LANG-LOAD-02.

@@ -16,6 +16,10 @@ import (
 // They keep nothing: an [eval.Thread] asks for each name once. They are safe for
 // concurrent use.
 type Definitions struct {
+	// Used receives every file that has what was asked for, by what it is used as:
+	// manifest, function or type. It may be nil.
+	Used func(kind, path string)
+
 	env     *Environment
 	cache   *Cache
 	options syntax.Options
@@ -24,7 +28,7 @@ type Definitions struct {
 // Definitions returns the definitions of the environment. The options are how its files
 // are read.
 func (e *Environment) Definitions(c *Cache, o syntax.Options) *Definitions {
-	return &Definitions{e, c, o}
+	return &Definitions{env: e, cache: c, options: o}
 }
 
 // Load finds a definition by its name, which is in small letters if it is that of a type.
@@ -58,6 +62,7 @@ func (d *Definitions) Main(code string) ([]*eval.Program, error) {
 	}
 	var all []*eval.Program
 	for _, file := range d.env.initial() {
+		d.used("manifest", file)
 		p, err := d.cache.program(filepath.Dir(file), filepath.Base(file), "", d.options)
 		if err != nil {
 			return nil, err
@@ -67,12 +72,19 @@ func (d *Definitions) Main(code string) ([]*eval.Program, error) {
 	return all, nil
 }
 
+func (d *Definitions) used(kind, path string) {
+	if d.Used != nil {
+		d.Used(kind, path)
+	}
+}
+
 // A search is for one name.
 type search struct {
 	*Definitions
-	kind  eval.Kind
-	name  string
-	found eval.Found
+	kind   eval.Kind
+	name   string
+	found  eval.Found
+	inInit bool // the first manifest of the module defines it
 }
 
 // asPath returns a name as the path of a file, without its ending.
@@ -165,6 +177,7 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 	if s.found.Builtin == nil {
 		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here", s.name, owner(module), file)}
 	}
+	s.used("function", file)
 	return true, nil
 }
 
@@ -182,8 +195,20 @@ func (e *rubyError) Error() string { return e.text }
 
 func (e *rubyError) Unwrap() error { return errors.ErrUnsupported }
 
-// file adds the program of a file, and reports whether there is one.
+// file adds the program of a file that is of the kind of what is searched for, and reports
+// whether there is one.
 func (s *search) file(dir, name, module string) (exists bool, err error) {
+	kind := "manifest"
+	switch s.kind {
+	case eval.FunctionKind:
+		kind = "function"
+	case eval.TypeKind:
+		kind = "type"
+	}
+	return s.fileAs(kind, dir, name, module)
+}
+
+func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error) {
 	s.found.Tried = append(s.found.Tried, filepath.Join(dir, name))
 	namespace := ""
 	if module != "" {
@@ -197,6 +222,7 @@ func (s *search) file(dir, name, module string) (exists bool, err error) {
 		return false, err
 	}
 	s.found.Programs = append(s.found.Programs, p)
+	s.used(kind, filepath.Join(dir, name))
 	return true, nil
 }
 
@@ -222,6 +248,9 @@ func (s *search) dataType() error {
 		return nil
 	}
 	if rest != "" {
+		if done, err := s.initial(m); done || err != nil {
+			return err
+		}
 		_, err := s.typeIn(m.Dir, m.Name, rest)
 		return err
 	}
@@ -318,14 +347,32 @@ func (s *search) manifests() error {
 	if m == nil {
 		return nil
 	}
+	done, err := s.initial(m)
+	if done || err != nil {
+		return err
+	}
 	for _, file := range filesOf(s.name) {
+		if file == initFile {
+			continue
+		}
 		exists, err := s.file(m.Dir, file, m.Name)
 		if err != nil {
 			return err
 		}
-		if exists && (s.last().Failed() || s.last().Defines(s.kind, s.name)) {
+		if exists && (s.last().Failed() || s.last().Defines(s.kind, s.name)) || s.inInit {
 			return nil
 		}
 	}
 	return nil
+}
+
+// initial adds the first manifest of a module, which Puppet reads before all others of it
+// and before its types. It is done if that is not valid.
+func (s *search) initial(m *Module) (done bool, err error) {
+	exists, err := s.fileAs("manifest", m.Dir, initFile, m.Name)
+	if !exists || err != nil {
+		return false, err
+	}
+	s.inInit = s.last().Defines(s.kind, s.name)
+	return s.last().Failed(), nil
 }

@@ -192,10 +192,10 @@ func TestManifests(t *testing.T) {
 	}{
 		{eval.ClassKind, "a", "init | "},
 		{eval.ClassKind, "::a::inner", "init | inner"},
-		{eval.ClassKind, "A::B::C", "b/c | "},
-		{eval.DefineKind, "a::b::d", "b | b/d"},
-		{eval.DefineKind, "a::b::c", "b/c b init | "},
-		{eval.ClassKind, "a::bad", "bad | "},
+		{eval.ClassKind, "A::B::C", "init b/c | "},
+		{eval.DefineKind, "a::b::d", "init b | b/d"},
+		{eval.DefineKind, "a::b::c", "init b/c b | "},
+		{eval.ClassKind, "a::bad", "init bad | "},
 		{eval.ClassKind, "nothere", " | "},
 	} {
 		found, err := defs.Load(tt.kind, strings.ToLower(tt.name), "")

@@ -70,6 +70,7 @@ func (e *Environment) within(m *Module, path string) string {
 func (d *Definitions) Template(path string) (*eval.Program, error) {
 	o := d.options
 	o.EPP = true
+	d.used("manifest", path)
 	if m := d.env.moduleOf(path); m != nil {
 		return d.cache.program(m.Dir, d.env.within(m, path), "", o)
 	}

@@ -53,7 +53,11 @@ func (h host) Find(below, name string) (string, bool) {
 	if env == nil || err != nil {
 		return "", false
 	}
-	return env.File(below, name)
+	path, ok := env.File(below, name)
+	if ok && below == "templates" && h.s.o.Used != nil {
+		h.s.o.Used("template", path)
+	}
+	return path, ok
 }
 
 // Read implements fn.Host.

@@ -37,6 +37,9 @@ type Options struct {
 	Search func(c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
 	// Origins makes a compile remember the level, file and line of data.
 	Origins bool
+	// Used receives every file that the compile uses, each time that it is asked for, by
+	// what it is used as: manifest, function, type, data or template. It may be nil.
+	Used func(kind, path string)
 	// Variables are those of the top scope, without leading colons.
 	Variables hiera.Variables
 	// Context ends functions that lookups call from outside of programs. If nil, they
@@ -95,7 +98,10 @@ func prepare(o Options) *Site {
 func (s *Site) bind(t *eval.Thread) {
 	s.Thread = t
 	o := s.o.Hiera
-	o.Language = language{s}
+	o.Language, o.Called = language{s}, s.o.Eval.Called
+	if used := s.o.Used; used != nil {
+		o.Used = func(path string) { used("data", path) }
+	}
 	if o.Scope == nil {
 		o.Scope = topScope{t}
 	}
@@ -128,6 +134,7 @@ func (s *Site) environment() (*loader.Environment, error) {
 		return nil, err
 	}
 	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	s.definitions.Used = s.o.Used
 	return s.env, nil
 }
 

@@ -184,6 +184,13 @@ func ensureResources(c *call) (data.Value, error) {
 	return undef, nil
 }
 
+// calls reports that a function calls another by its name.
+func (c *call) calls(name string) {
+	c.Loads(name)
+	c.Called(name)
+}
+
+// ensurePackages calls functions as the one of Ruby does: by their names.
 func ensurePackages(c *call) (data.Value, error) {
 	defaults := eval.NewHash(1)
 	defaults.Put(str("ensure"), str("installed"))
@@ -193,9 +200,11 @@ func ensurePackages(c *call) (data.Value, error) {
 	}
 	attributes := defaults.Value()
 	if isHash(c.Args[0]) {
+		c.calls("ensure_resources")
 		return c.older("ensure_resources", str("package"), c.Args[0], attributes)
 	}
 	for _, name := range asList(c.Args[0]) {
+		c.calls("ensure_resource")
 		if _, err := c.older("ensure_resource", str("package"), name, attributes); err != nil {
 			return undef, err
 		}
