@@ -24,10 +24,10 @@ func BenchmarkCacheHit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defs := env.Definitions(loader.NewCache(fn.Library(), nil), syntax.Options{})
+	cache := loader.NewCache(fn.Library(), nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if found, err := defs.Load(eval.FunctionKind, "m::f", ""); err != nil || len(found.Programs) != 1 {
+		if found, err := env.Definitions(cache, syntax.Options{}).Load(eval.FunctionKind, "m::f", ""); err != nil || len(found.Programs) != 1 {
 			b.Fatal(found, err)
 		}
 	}

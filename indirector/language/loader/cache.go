@@ -46,6 +46,12 @@ type fileKey struct {
 	maxErrors, maxWarnings, maxDeprecations int
 }
 
+// In a namespace the file is one of a module, which may only have definitions of names that
+// begin so.
+func keyOf(dir, name, namespace string, o syntax.Options) fileKey {
+	return fileKey{filepath.Join(dir, name), namespace, o.EPP, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+}
+
 // kept is a file that was read.
 type kept struct {
 	key     fileKey
@@ -66,10 +72,8 @@ func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Ca
 func (c *Cache) Library() eval.Library { return c.library }
 
 // program returns the program of a file below a directory. An error is that of the file;
-// what is wrong with the program is part of it. In a namespace the file is one of a
-// module, which may only have definitions of names that begin so.
-func (c *Cache) program(dir, name, namespace string, o syntax.Options) (*eval.Program, error) {
-	key := fileKey{filepath.Join(dir, name), namespace, o.EPP, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+// what is wrong with the program is part of it.
+func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (*eval.Program, error) {
 	known := c.known(key)
 	if known != nil {
 		// The same file as before did not lead out of the directory then.
@@ -89,8 +93,8 @@ func (c *Cache) program(dir, name, namespace string, o syntax.Options) (*eval.Pr
 	if known != nil && known.digest == now.digest {
 		now.program = known.program
 	} else {
-		if namespace != "" {
-			o.Allowed = func(name string) bool { return strings.HasPrefix(strings.ToLower(name), namespace) }
+		if key.namespace != "" {
+			o.Allowed = func(name string) bool { return strings.HasPrefix(strings.ToLower(name), key.namespace) }
 		}
 		now.program = eval.Read(&syntax.Source{File: key.path, Text: text}, o, c.library)
 	}

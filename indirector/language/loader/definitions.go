@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/syntax"
 )
 
 // Definitions find what names mean in an environment, for the programs of one compile.
-// They keep nothing: an [eval.Thread] asks for each name once. They are safe for
-// concurrent use.
+// A file is read once, also if it changes or another compile reads it meanwhile: what it
+// defines would be defined twice. They are safe for concurrent use.
 type Definitions struct {
 	// Used receives every file that has what was asked for, by what it is used as:
 	// manifest, function or type. It may be nil.
@@ -23,12 +24,15 @@ type Definitions struct {
 	env     *Environment
 	cache   *Cache
 	options syntax.Options
+
+	mu       sync.Mutex
+	programs map[fileKey]*eval.Program
 }
 
 // Definitions returns the definitions of the environment. The options are how its files
 // are read.
 func (e *Environment) Definitions(c *Cache, o syntax.Options) *Definitions {
-	return &Definitions{env: e, cache: c, options: o}
+	return &Definitions{env: e, cache: c, options: o, programs: map[fileKey]*eval.Program{}}
 }
 
 // Load finds a definition by its name, which is in small letters if it is that of a type.
@@ -63,13 +67,28 @@ func (d *Definitions) Main(code string) ([]*eval.Program, error) {
 	var all []*eval.Program
 	for _, file := range d.env.initial() {
 		d.used("manifest", file)
-		p, err := d.cache.program(filepath.Dir(file), filepath.Base(file), "", d.options)
+		p, err := d.program(filepath.Dir(file), filepath.Base(file), "", d.options)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// program returns the program of a file, as the cache does.
+func (d *Definitions) program(dir, name, namespace string, o syntax.Options) (*eval.Program, error) {
+	key := keyOf(dir, name, namespace, o)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.programs[key]; p != nil {
+		return p, nil
+	}
+	p, err := d.cache.program(key, dir, name, o)
+	if err == nil {
+		d.programs[key] = p
+	}
+	return p, err
 }
 
 func (d *Definitions) used(kind, path string) {
@@ -214,7 +233,7 @@ func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error)
 	if module != "" {
 		namespace = namespaceOf(module, name)
 	}
-	p, err := s.cache.program(dir, name, namespace, s.options)
+	p, err := s.program(dir, name, namespace, s.options)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

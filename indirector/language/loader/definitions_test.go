@@ -217,6 +217,28 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// Within a compile a file is read once, whatever becomes of it: a class that it has would
+// be defined twice.
+func TestFilesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	dir, env := site(t, map[string]string{"modules/a/manifests/init.pp": "class a { }", "modules/a/manifests/b.pp": "class a::b { }"})
+	defs := env.Definitions(loader.NewCache(fn.Library(), nil), syntax.Options{})
+	first := func(class string) *eval.Program {
+		found, err := defs.Load(eval.ClassKind, class, "")
+		if err != nil || len(found.Programs) == 0 {
+			t.Fatalf("%s: got %v, %v", class, found, err)
+		}
+		return found.Programs[0]
+	}
+	before := first("a")
+	if err := os.WriteFile(filepath.Join(dir, "modules/a/manifests/init.pp"), []byte("class a { notice(1) }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if first("a::b") != before {
+		t.Error("a file that changed was read a second time")
+	}
+}
+
 // A file is compiled again when it changes, and not before; it is shared by compiles that
 // run at once. Rule LANG-LOAD-14.
 func TestCache(t *testing.T) {

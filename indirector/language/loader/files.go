@@ -72,7 +72,7 @@ func (d *Definitions) Template(path string) (*eval.Program, error) {
 	o.EPP = true
 	d.used("manifest", path)
 	if m := d.env.moduleOf(path); m != nil {
-		return d.cache.program(m.Dir, d.env.within(m, path), "", o)
+		return d.program(m.Dir, d.env.within(m, path), "", o)
 	}
 	b, err := d.env.ReadFile(path)
 	if err != nil {
