@@ -58,7 +58,11 @@ func Because(t *traces.Trace, s traces.Step) string {
 	if pending(t, s) {
 		return ""
 	}
-	return t.Why(s)
+	why := t.Why(s)
+	if f := failed(t, s); why == "" && f != nil {
+		return t.Wrong(f) // it answered all the same, so its answer does not say so
+	}
+	return why
 }
 
 // pending reports whether a step of a request in progress is still to come.

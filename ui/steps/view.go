@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -348,12 +349,19 @@ func (s *Steps) mark(l *line) string {
 		return s.env.Theme.Glyphs.Planned
 	case l.choice != nil:
 		return " "
-	case l.span != nil && l.span.Err != "":
+	case l.span != nil && (l.span.Err != "" || refused(l.span)):
 		return s.env.Theme.Glyphs.Wrong
 	case l.span != nil:
 		return s.env.Theme.Glyphs.Happened
 	}
 	return Mark(s.trace, l.step, &s.env.Theme.Glyphs)
+}
+
+// refused reports whether a server answered that it failed, or would not do it. That it
+// has not what was asked for is an answer.
+func refused(span *traces.Span) bool {
+	x, ok := span.HTTP()
+	return ok && x.Status >= http.StatusBadRequest && x.Status != http.StatusNotFound
 }
 
 // bar shows when a row happened: own time, and time spent outside of this

@@ -10,6 +10,7 @@ import (
 
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
+	"indirtui/indirector/language/onig"
 )
 
 // known are the constants of the subset that are classes and modules.
@@ -81,7 +82,7 @@ func ofClass(c *send, name string) (value, error) {
 		return c.r.pattern(s, options)
 	case "Regexp.escape", "Regexp.quote":
 		s, err := c.text(0)
-		return str(escapeRegexp(s)), err
+		return str(onig.Escape(s)), err
 	case "Regexp.union":
 		return union(c)
 	case "JSON.generate", "JSON.dump":
@@ -149,7 +150,7 @@ func union(c *send) (value, error) {
 		if p, ok := a.(*pattern); ok {
 			parts = append(parts, p.embedded())
 		} else {
-			parts = append(parts, escapeRegexp(toS(a)))
+			parts = append(parts, onig.Escape(toS(a)))
 		}
 	}
 	return c.r.pattern(strings.Join(parts, "|"), 0)

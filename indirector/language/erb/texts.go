@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/onig"
 )
 
 // blanks are what Ruby strips.
@@ -466,7 +467,7 @@ func substitute(all, inPlace bool) method {
 			if err != nil {
 				return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", classOf(c.arg(0)))
 			}
-			v, err := c.r.pattern(escapeRegexp(s), 0)
+			v, err := c.r.pattern(onig.Escape(s), 0)
 			if err != nil {
 				return nil, err
 			}
@@ -547,23 +548,6 @@ func expand(s string, m *found) string {
 			i += len(name) + 2
 		default:
 			b.WriteString(s[i-1 : i+1])
-		}
-	}
-	return b.String()
-}
-
-// escapeRegexp is Regexp.escape.
-func escapeRegexp(s string) string {
-	named := map[rune]string{' ': `\ `, '\t': `\t`, '\n': `\n`, '\r': `\r`, '\f': `\f`, '\v': `\v`}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case named[r] != "":
-			b.WriteString(named[r])
-		case strings.ContainsRune(`[]{}()|-*.\?+^$#`, r):
-			b.WriteString(`\` + string(r))
-		default:
-			b.WriteRune(r)
 		}
 	}
 	return b.String()

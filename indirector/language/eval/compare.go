@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -136,7 +135,7 @@ func Compare(a, b data.Value) (int, error) {
 		if kindOf(b) != isVersion {
 			return 0, Errorf("Versions not comparable to non Versions")
 		}
-		return compareVersions(semverOf(a.Text()), semverOf(b.Text())), nil
+		return types.CompareVersions(a.Text(), b.Text()), nil
 	}
 	return 0, Errorf("Only Strings, Numbers, Timespans, Timestamps, and Versions are comparable")
 }
@@ -156,37 +155,6 @@ func lower(c byte) byte {
 		return c | 0x20
 	}
 	return c
-}
-
-// compareVersions orders versions. A version is later than its prereleases.
-func compareVersions(a, b semver) int {
-	if c := slices.Compare(a.numbers[:], b.numbers[:]); c != 0 {
-		return c
-	}
-	switch {
-	case a.prerelease == b.prerelease:
-		return 0
-	case a.prerelease == "":
-		return 1
-	case b.prerelease == "":
-		return -1
-	}
-	return slices.CompareFunc(strings.Split(a.prerelease, "."), strings.Split(b.prerelease, "."), comparePrereleases)
-}
-
-// comparePrereleases orders numbers before words.
-func comparePrereleases(a, b string) int {
-	x, errX := strconv.ParseUint(a, 10, 64)
-	y, errY := strconv.ParseUint(b, 10, 64)
-	switch {
-	case errX == nil && errY == nil:
-		return cmp.Compare(x, y)
-	case errX == nil:
-		return -1
-	case errY == nil:
-		return 1
-	}
-	return strings.Compare(a, b)
 }
 
 // comparison compiles == != < <= > >=.

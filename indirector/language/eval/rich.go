@@ -2,8 +2,6 @@ package eval
 
 import (
 	"regexp"
-	"strconv"
-	"strings"
 	"sync"
 
 	"indirtui/indirector/data"
@@ -110,21 +108,4 @@ func CompileRegexp(source string) (*regexp.Regexp, error) {
 	}
 	compiled.all[source] = re
 	return re, nil
-}
-
-// A semver is a semantic version.
-type semver struct {
-	numbers    [3]uint64
-	prerelease string
-}
-
-// semverOf reads a version, which is one.
-func semverOf(s string) semver {
-	var v semver
-	core, _, _ := strings.Cut(s, "+")
-	core, v.prerelease, _ = strings.Cut(core, "-")
-	for i, part := range strings.SplitN(core, ".", 3) {
-		v.numbers[i], _ = strconv.ParseUint(part, 10, 64)
-	}
-	return v
 }

@@ -33,6 +33,17 @@ func Compile(source string) (*regexp.Regexp, error) {
 	return compiled, nil
 }
 
+// Escape returns an expression that matches a text, as Ruby's Regexp.escape writes it.
+func Escape(text string) string { return escaper.Replace(text) }
+
+var escaper = func() *strings.Replacer {
+	pairs := []string{"\n", `\n`, "\t", `\t`, "\r", `\r`, "\f", `\f`, "\v", `\v`}
+	for _, c := range `[]{}()|-*.\?+^$# ` {
+		pairs = append(pairs, string(c), `\`+string(c))
+	}
+	return strings.NewReplacer(pairs...)
+}()
+
 // Letters behind a backslash that mean something else to Go, outside of and within
 // brackets; and the classes of POSIX, which in Ruby are not of ASCII alone.
 var (

@@ -46,3 +46,17 @@ func TestCompileFails(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errors.ErrUnsupported)
 	}
 }
+
+// What is escaped is what Ruby makes of it, and matches itself.
+func TestEscape(t *testing.T) {
+	t.Parallel()
+	const text = "a b\n\t\r\f\v[x]{}()|-*.\\?+^$#/é&~"
+	const want = `a\ b\n\t\r\f\v\[x\]\{\}\(\)\|\-\*\.\\\?\+\^\$\#/é&~`
+	got := onig.Escape(text)
+	if got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if re, err := onig.Compile(`\A` + got + `\z`); err != nil || !re.MatchString(text) {
+		t.Errorf("%s does not match its text: %v", got, err)
+	}
+}

@@ -2,10 +2,10 @@ package types
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/rich"
 )
 
@@ -38,7 +38,7 @@ func regexpConstructor() *constructor {
 	return &constructor{name: "new_float", ways: []way{{params: "String pattern; Boolean escape?", make: func(args []data.Value) (data.Value, error) {
 		source := args[0].Str()
 		if argument(args, 1).Bool() {
-			source = escapeRegexp(source)
+			source = onig.Escape(source)
 		}
 		r, err := newRegex(source)
 		if err != nil {
@@ -46,12 +46,6 @@ func regexpConstructor() *constructor {
 		}
 		return data.OfRich(r), nil
 	}}}}
-}
-
-// escapeRegexp returns an expression that matches a text as Ruby writes it.
-func escapeRegexp(s string) string {
-	s = regexp.MustCompile(`[\[\]{}()|\-*.\\?+^$# ]`).ReplaceAllString(s, `\$0`)
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`, "\f", `\f`, "\v", `\v`).Replace(s)
 }
 
 const badBase64 = "invalid base64"

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,14 +69,23 @@ func parseVersion(s string) (version, error) {
 	if err != nil {
 		return version{}, err
 	}
+	return versionOf(s), nil
+}
+
+// versionOf reads a version, which is one.
+func versionOf(s string) version {
 	v := version{text: s}
 	core, _, _ := strings.Cut(s, "+")
 	core, v.prerelease, _ = strings.Cut(core, "-")
 	for i, part := range strings.SplitN(core, ".", 3) {
 		v.numbers[i], _ = strconv.ParseUint(part, 10, 64)
 	}
-	return v, nil
+	return v
 }
+
+// CompareVersions orders the texts of two semantic versions: a version is later than its
+// prereleases.
+func CompareVersions(a, b string) int { return versionOf(a).compare(versionOf(b)) }
 
 // compare orders versions. A version is later than its prereleases.
 func (v version) compare(o version) int {
@@ -99,7 +109,7 @@ func compareParts(a, b string) int {
 	y, errY := strconv.ParseUint(b, 10, 64)
 	switch {
 	case errX == nil && errY == nil:
-		return int(min(max(int64(x)-int64(y), -1), 1))
+		return cmp.Compare(x, y)
 	case errX == nil:
 		return -1
 	case errY == nil:

@@ -9,6 +9,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 )
 
 // texts are functions of strings; some take lists of them, too.
@@ -22,7 +23,7 @@ func texts() map[string]older {
 		})},
 		"unix2dos": {least: 1, most: 1, wrong: "unix2dos(): Wrong number of arguments given (%d for 1)", do: lineEnds("unix2dos", unix2dos)},
 		"regexpescape": {
-			least: 1, wrong: "regexpescape(): Wrong number of arguments given (%d for 1)", do: eachText("regexpescape", regexpEscape),
+			least: 1, wrong: "regexpescape(): Wrong number of arguments given (%d for 1)", do: eachText("regexpescape", onig.Escape),
 		},
 		"squeeze":  {least: 1, most: 2, wrong: "squeeze(): Wrong number of arguments given %d for 2 or 1", do: squeeze},
 		"str2bool": {least: 1, wrong: "str2bool(): Wrong number of arguments given (%d for 1)", do: str2bool},
@@ -248,23 +249,6 @@ func extname(s string) string {
 		return ""
 	}
 	return base[i:]
-}
-
-// regexpEscape is Ruby's Regexp.escape.
-func regexpEscape(s string) string {
-	named := map[rune]string{' ': `\ `, '\t': `\t`, '\n': `\n`, '\r': `\r`, '\f': `\f`, '\v': `\v`}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case named[r] != "":
-			b.WriteString(named[r])
-		case strings.ContainsRune(`[]{}()|-*.\?+^$#`, r):
-			b.WriteString(`\` + string(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // charset returns which characters a specification of Ruby's count, squeeze and delete
