@@ -39,6 +39,17 @@ import (
 // systemModules is where Debian has modules.
 const systemModules = "/usr/share/puppet/modules"
 
+// moduleDir returns where Debian has a module, which it calls otherwise if it is
+// mailalias_core.
+func moduleDir(name string) (string, error) {
+	dir := filepath.Join(systemModules, strings.Replace(name, "mailalias_core", "mailalias", 1))
+	return filepath.EvalSymlinks(dir)
+}
+
+// refused are the recordings that this program cannot compile: the former three have
+// look-ahead in regular expressions, the last a library of Ruby in a template.
+var refused = []string{"005", "016", "026", "023"}
+
 const certname = "node1.example.test"
 
 // A recording is a compile of real Puppet, and the site that it is made again in.
@@ -88,7 +99,7 @@ func TestGoldenModules(t *testing.T) {
 func (r *recording) lacks() string {
 	var all []string
 	for _, m := range r.conf.Get("modules").List() {
-		if _, err := os.Stat(filepath.Join(systemModules, m.Str())); err != nil {
+		if _, err := moduleDir(m.Str()); err != nil {
 			all = append(all, "the module "+m.Str())
 		}
 	}
@@ -123,7 +134,10 @@ func (r *recording) check(t *testing.T) {
 	r.layOut(t)
 	catalog, err := r.compile(t)
 	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("this program refuses it: ", indirector.Message(err))
+		if number, _, _ := strings.Cut(r.name, "-"); os.Getenv("INDIRTUI_GOLDEN") == "" && !slices.Contains(refused, number) {
+			t.Fatal("this program refuses it now:", indirector.Message(err))
+		}
+		t.Skip("this program refuses it:", indirector.Message(err))
 	}
 	message, failed := r.read(t, "error.txt")
 	switch {
@@ -195,7 +209,7 @@ func (r *recording) layOut(t *testing.T) {
 		}
 	}
 	for _, m := range r.conf.Get("modules").List() {
-		real, err := filepath.EvalSymlinks(filepath.Join(systemModules, m.Str()))
+		real, err := moduleDir(m.Str())
 		if err != nil {
 			t.Fatal(err)
 		}

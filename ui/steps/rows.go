@@ -60,7 +60,7 @@ func Because(t *traces.Trace, s traces.Step) string {
 	}
 	why := t.Why(s)
 	if f := failed(t, s); why == "" && f != nil {
-		return t.Wrong(f) // it answered all the same, so its answer does not say so
+		return t.Wrong(f) // the failure was ignored: the answer is that of a success
 	}
 	return why
 }

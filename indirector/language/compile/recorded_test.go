@@ -8,7 +8,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/syntax"
@@ -144,27 +144,14 @@ func decode(t *testing.T, text []byte) []small {
 // askPuppet returns what real Puppet makes of manifests.
 func askPuppet(t *testing.T, questions []small) []small {
 	t.Helper()
-	for _, program := range []string{"ruby", "puppet"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
-		}
+	golden.NeedsPuppet(t)
+	asked := make([]map[string]string, len(questions))
+	for i, q := range questions {
+		asked[i] = map[string]string{"code": q.Code, "strict": cmp.Or(q.Strict, "warning")}
 	}
-	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb")
-	var stderr, in bytes.Buffer
-	enc := json.NewEncoder(&in)
-	for _, q := range questions {
-		if err := enc.Encode(map[string]string{"code": q.Code, "strict": cmp.Or(q.Strict, "warning")}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd.Stdin, cmd.Stderr = &in, &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("ruby testdata/puppet.rb: %v\n%s", err, stderr.String())
-	}
-	answers := decode(t, out)
-	if len(answers) != len(questions) {
-		t.Fatalf("%d answers to %d questions\n%s", len(answers), len(questions), stderr.String())
+	var answers []small
+	for _, a := range golden.Ask[json.RawMessage](t, asked, "testdata/puppet.rb") {
+		answers = append(answers, decode(t, a)...)
 	}
 	return answers
 }

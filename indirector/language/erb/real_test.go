@@ -1,17 +1,15 @@
 package erb_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/golden"
 )
 
 // An answer is what Ruby makes of a template.
@@ -82,9 +80,6 @@ func (g *generator) template() string {
 // INDIRTUI_ERB_SEED which.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("ruby"); err != nil {
-		t.Skip("ruby is not installed, so nothing is compared with it")
-	}
 	count, seed := 500, uint64(1)
 	if s := os.Getenv("INDIRTUI_ERB"); s != "" {
 		count, _ = strconv.Atoi(s)
@@ -93,28 +88,12 @@ func TestRandom(t *testing.T) {
 		seed, _ = strconv.ParseUint(s, 10, 64)
 	}
 	g := generator{rand.New(rand.NewPCG(seed, 1))}
-	var in strings.Builder
-	enc := json.NewEncoder(&in)
-	for range count {
-		if err := enc.Encode(answer{Code: g.template()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/ruby.rb")
-	var stderr strings.Builder
-	cmd.Stdin, cmd.Stderr = strings.NewReader(in.String()), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("ruby testdata/ruby.rb: %v\n%s", err, stderr.String())
+	questions := make([]answer, count)
+	for i := range questions {
+		questions[i].Code = g.template()
 	}
 	compared, unsupported := 0, 0
-	lines := bufio.NewScanner(strings.NewReader(string(out)))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var want answer
-		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
+	for _, want := range golden.Ask[answer](t, questions, "testdata/ruby.rb") {
 		got, err := rendered(want.Code, recorded...)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):

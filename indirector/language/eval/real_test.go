@@ -1,20 +1,17 @@
 package eval_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/site"
 )
@@ -139,48 +136,12 @@ func recorded(t *testing.T) []answer {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return decode(t, f)
-}
-
-func decode(t *testing.T, r io.Reader) []answer {
-	t.Helper()
-	var out []answer
-	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
-	for {
-		var a answer
-		if err := dec.Decode(&a); err == io.EOF {
-			return out
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, a)
-	}
+	return golden.Decode[answer](t, f)
 }
 
 // askPuppet returns what real Puppet makes of programs.
 func askPuppet(t *testing.T, questions []answer) []answer {
 	t.Helper()
-	for _, program := range []string{"ruby", "puppet"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb")
-	var stderr, in strings.Builder
-	enc := json.NewEncoder(&in)
-	for _, q := range questions {
-		if err := enc.Encode(q); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd.Stdin, cmd.Stderr = strings.NewReader(in.String()), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("ruby testdata/puppet.rb: %v\n%s", err, stderr.String())
-	}
-	answers := decode(t, strings.NewReader(string(out)))
-	if len(answers) != len(questions) {
-		t.Fatalf("%d answers to %d questions\n%s", len(answers), len(questions), stderr.String())
-	}
-	return answers
+	golden.NeedsPuppet(t)
+	return golden.Ask[answer](t, questions, "testdata/puppet.rb")
 }

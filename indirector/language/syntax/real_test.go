@@ -1,13 +1,9 @@
 package syntax_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"io"
-	"os/exec"
-	"strings"
 	"testing"
 
+	"indirtui/indirector/golden"
 	"indirtui/indirector/language/syntax"
 )
 
@@ -55,47 +51,6 @@ func ours(q question) answer {
 // askPuppet returns what real Puppet makes of sources.
 func askPuppet(t *testing.T, questions []question) []answer {
 	t.Helper()
-	for _, program := range []string{"ruby", "puppet"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer in.Close()
-		enc := json.NewEncoder(in)
-		for _, q := range questions {
-			if enc.Encode(q) != nil {
-				return // the process reports why
-			}
-		}
-	}()
-	answers := make([]answer, 0, len(questions))
-	dec := json.NewDecoder(bufio.NewReaderSize(out, 1<<20))
-	for {
-		var a answer
-		if err := dec.Decode(&a); err == io.EOF {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		answers = append(answers, a)
-	}
-	if err := cmd.Wait(); err != nil || len(answers) != len(questions) {
-		t.Fatalf("ruby testdata/puppet.rb: %v, %d answers to %d questions\n%s", err, len(answers), len(questions), stderr.String())
-	}
-	return answers
+	golden.NeedsPuppet(t)
+	return golden.Ask[answer](t, questions, "testdata/puppet.rb")
 }

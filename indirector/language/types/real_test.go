@@ -1,20 +1,17 @@
 package types_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"indirtui/indirector/golden"
 	"indirtui/indirector/language/types"
 )
 
@@ -166,58 +163,12 @@ func recorded(t *testing.T) []answer {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return decode(t, f)
-}
-
-func decode(t *testing.T, r io.Reader) []answer {
-	t.Helper()
-	var out []answer
-	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
-	for {
-		var a answer
-		if err := dec.Decode(&a); err == io.EOF {
-			return out
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, a)
-	}
+	return golden.Decode[answer](t, f)
 }
 
 // askPuppet returns what real Puppet makes of expressions.
 func askPuppet(t *testing.T, questions []answer) []answer {
 	t.Helper()
-	for _, program := range []string{"ruby", "puppet"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer in.Close()
-		enc := json.NewEncoder(in)
-		for _, q := range questions {
-			if enc.Encode(q) != nil {
-				return // the process reports why
-			}
-		}
-	}()
-	answers := decode(t, out)
-	if err := cmd.Wait(); err != nil || len(answers) != len(questions) {
-		t.Fatalf("ruby testdata/puppet.rb: %v, %d answers to %d questions\n%s", err, len(answers), len(questions), stderr.String())
-	}
-	return answers
+	golden.NeedsPuppet(t)
+	return golden.Ask[answer](t, questions, "testdata/puppet.rb")
 }

@@ -1,12 +1,9 @@
 package stdlib_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +11,7 @@ import (
 	"testing"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn/stdlib"
 )
@@ -46,11 +44,7 @@ func TestRandom(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(installed, "stdlib")); err != nil {
 		t.Skip("the module stdlib is not installed, so nothing is compared with it")
 	}
-	for _, program := range []string{"ruby", "puppet"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed, so nothing is compared with real Puppet", program)
-		}
-	}
+	golden.NeedsPuppet(t)
 	count, seed := 300, uint64(1)
 	if s := os.Getenv("INDIRTUI_STDLIB"); s != "" {
 		count, _ = strconv.Atoi(s)
@@ -66,33 +60,16 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	var in strings.Builder
-	enc := json.NewEncoder(&in)
-	for range count {
+	questions := make([]answer, count)
+	for i := range questions {
 		args := make([]string, []int{0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3}[g.IntN(11)])
-		for i := range args {
-			args[i] = arguments[g.IntN(len(arguments))]
+		for j := range args {
+			args[j] = arguments[g.IntN(len(arguments))]
 		}
-		if err := enc.Encode(answer{Code: names[g.IntN(len(names))] + "(" + strings.Join(args, ", ") + ")"}); err != nil {
-			t.Fatal(err)
-		}
+		questions[i].Code = names[g.IntN(len(names))] + "(" + strings.Join(args, ", ") + ")"
 	}
-	cmd := exec.CommandContext(t.Context(), "ruby", "testdata/puppet.rb", installed)
-	var stderr strings.Builder
-	cmd.Stdin, cmd.Stderr = strings.NewReader(in.String()), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("ruby testdata/puppet.rb: %v\n%s", err, stderr.String())
-	}
-	compared, answers := 0, 0
-	lines := bufio.NewScanner(strings.NewReader(string(out)))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var want answer
-		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
-			t.Fatal(err)
-		}
-		answers++
+	compared := 0
+	for _, want := range golden.Ask[answer](t, questions, "testdata/puppet.rb", installed) {
 		if difference, ok := want.compare(t); ok {
 			compared++
 			if difference != "" {
@@ -101,9 +78,6 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d calls were compared; INDIRTUI_STDLIB_SEED=%d has them again", compared, count, seed)
-	if answers != count {
-		t.Errorf("%d answers to %d questions\n%s", answers, count, stderr.String())
-	}
 	if compared < count/2 {
 		t.Errorf("only %d of %d calls were compared", compared, count)
 	}
