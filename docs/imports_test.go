@@ -66,7 +66,7 @@ var rules = []rule{
 	{"indirector/network/server", "indirector indirector/... traces", ""},
 	{"ui/demo/scenarios", "indirector indirector/... traces traces/store", ""},
 	{"indirector/debugger", "indirector indirector/data indirector/format indirector/host/files indirector/model traces traces/...", "gopkg.in/yaml.v3"},
-	{"indirector/golden", "", ""},
+	{"indirector/golden", "indirector/data indirector/format/psych", ""},
 	{"indirector/terminustest", "indirector indirector/data traces", "go.uber.org/goleak"},
 
 	// Rooms to come: see ARCHITECTURE.md.

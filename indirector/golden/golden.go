@@ -3,11 +3,16 @@
 package golden
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format/psych"
 )
 
 // Path returns the path of a part of the set. If it is missing, the test is
@@ -36,6 +41,27 @@ func PathBeside(tb testing.TB, dir string, part ...string) string {
 	}
 	tb.Fatalf("%s is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang", set)
 	return ""
+}
+
+// YAML returns what a YAML file has, and an empty hash if there is no file, or nothing in
+// it.
+func YAML(tb testing.TB, path string) data.Value {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return data.OfHash(nil)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	doc, err := psych.Decode(text, psych.Limits{})
+	if err != nil {
+		tb.Fatalf("%s: %v", path, err)
+	}
+	if doc.Value.IsNil() {
+		return data.OfHash(nil)
+	}
+	return doc.Value
 }
 
 // DropExtra empties the fields named Extra of an instance, at any depth: the

@@ -26,7 +26,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
-	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/model"
@@ -81,7 +80,7 @@ func TestGoldenModules(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(path, "case.yaml")); err != nil {
 			continue // the directory of facts
 		}
-		r := &recording{found: map[uint64]int{}, name: entry.Name(), dir: path, conf: yamlFile(t, filepath.Join(path, "case.yaml"))}
+		r := &recording{found: map[uint64]int{}, name: entry.Name(), dir: path, conf: golden.YAML(t, filepath.Join(path, "case.yaml"))}
 		if lacks := r.lacks(); lacks != "" {
 			t.Logf("%s is left out: it needs %s", r.name, lacks)
 			continue
@@ -107,25 +106,6 @@ func (r *recording) lacks() string {
 		all = append(all, "Ruby, for functions of its modules")
 	}
 	return strings.Join(all, ", ")
-}
-
-func yamlFile(t *testing.T, path string) data.Value {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return data.OfHash(nil)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := psych.Decode(text, psych.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if doc.Value.IsNil() {
-		return data.OfHash(nil)
-	}
-	return doc.Value
 }
 
 // check compiles a case and compares all that was recorded of it.
@@ -338,12 +318,12 @@ func (r *recording) compile(t *testing.T) (string, error) {
 // facts are those that the request carries.
 func (r *recording) facts(t *testing.T) data.Value {
 	t.Helper()
-	own := yamlFile(t, filepath.Join(r.dir, "facts.yaml"))
+	own := golden.YAML(t, filepath.Join(r.dir, "facts.yaml"))
 	name := r.conf.Get("facts").Str()
 	if name == "" {
 		return own
 	}
-	all := yamlFile(t, filepath.Join(r.dir, "..", "facts", name+".yaml"))
+	all := golden.YAML(t, filepath.Join(r.dir, "..", "facts", name+".yaml"))
 	for _, p := range own.Hash() {
 		all = all.With(p.Key.Str(), p.Value)
 	}

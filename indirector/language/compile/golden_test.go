@@ -13,7 +13,6 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
-	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/compile"
@@ -46,30 +45,11 @@ type recording struct {
 	logs  []logged
 }
 
-func yamlFile(t *testing.T, path string) data.Value {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return data.OfHash(nil)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := psych.Decode(text, psych.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if doc.Value.IsNil() {
-		return data.OfHash(nil)
-	}
-	return doc.Value
-}
-
 func openRecording(t *testing.T, dir string) *recording {
 	t.Helper()
 	return &recording{
-		dir: dir, conf: yamlFile(t, filepath.Join(dir, "case.yaml")),
-		facts: sanitized(yamlFile(t, filepath.Join(dir, "facts.yaml"))), node: yamlFile(t, filepath.Join(dir, "node.yaml")),
+		dir: dir, conf: golden.YAML(t, filepath.Join(dir, "case.yaml")),
+		facts: sanitized(golden.YAML(t, filepath.Join(dir, "facts.yaml"))), node: golden.YAML(t, filepath.Join(dir, "node.yaml")),
 	}
 }
 
