@@ -95,6 +95,22 @@ func TestHostile(t *testing.T) {
 		"<% x = [1]; 60.times { x = [x, x] } %><%= x.inspect %>",
 		"<% x = [1]; 60.times { x = [x, x] } %><%= x == x.dup %>",
 		"<% h = {}; h['a'] = h %><%= h.to_json %>",
+		"<% x = []; x << x %><%= format('%s', x) %>",
+		"<% @l << @l %>",
+		"<% x = [1]; y = (x..x); x << y %><%= y == y %>",
+		"<% x = [1]; x[0] = [x] %>",
+		"<% x = [1]; x.concat([x]) %>",
+		"<% x = [1]; x.map! { x } %>",
+		"<% h = {1 => 2}; h.transform_values! { h } %>",
+		"<% h = {1 => 2}; h.merge!({1 => 3}) { h } %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= [3, 1].sort_by { x } %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= [3, 1].max_by { x } %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= {1 => 2}.transform_keys { x } %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= [[3, 1]].to_h { [x, 1] } %>",
+		"<% x = [1]; 60.times { x = [x, x] } %><%= format('%s', x) %>",
+		"<% x = [1]; 60.times { x = (x..x) } %><%= x.to_s %>",
+		"<% x = []; y = x; 2_000.times { z = []; y << z; y = z } %><%= [1, 2].sort_by { x } %>",
+		"<% y = @l; 2_000.times { z = []; y << z; y = z } %>",
 		"<% s = 'ab'; 60.times { s = s + s } %>",
 		"<% x = []; 100000.times { x = [x] } %><%= x.inspect %>",
 		"<%= (1..10_000_000_000).to_a.size %>",
@@ -105,7 +121,7 @@ func TestHostile(t *testing.T) {
 		"<%= " + strings.Repeat("[", 10_000) + " %>",
 		"<%= " + strings.Repeat(`"#{`, 1_000) + " %>",
 	} {
-		if out, err := rendered(source); err == nil {
+		if out, err := rendered(source, data.P("l", data.OfList([]data.Value{data.OfInt(1)}))); err == nil {
 			t.Errorf("%.60s: got %.60s, want an error", source, out)
 		}
 	}

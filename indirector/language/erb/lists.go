@@ -109,6 +109,9 @@ func listMethods() map[string]method {
 				if !ok {
 					return nil, noArray(v)
 				}
+				if err := c.r.refuseCircle(l, o.l...); err != nil {
+					return nil, err
+				}
 				l.l = append(l.l, o.l...)
 			}
 			return l, c.r.spend(16 * len(l.l))
@@ -246,6 +249,9 @@ func listMethods() map[string]method {
 				return nil, err
 			}
 			l := c.self.(*list)
+			if err := c.kept(v); err != nil {
+				return nil, err
+			}
 			changed := len(v.(*list).l) != len(l.l)
 			l.l = v.(*list).l
 			if !changed && slices.Contains([]string{"uniq", "compact", "reject", "select"}, name) {
@@ -363,7 +369,7 @@ func enumerable() map[string]method {
 			for _, v := range c.items() {
 				k, err := c.yield(v)
 				if err == nil {
-					err = c.r.weigh(k, 0)
+					err = c.r.weigh(k)
 				}
 				if err != nil {
 					return nil, err
@@ -395,7 +401,7 @@ func enumerable() map[string]method {
 			for _, v := range c.items() {
 				k, err := c.yield(v)
 				if err == nil {
-					err = c.r.weigh(k, 0)
+					err = c.r.weigh(k)
 				}
 				if err != nil {
 					return nil, err
@@ -490,6 +496,9 @@ func (c *send) keyed(sign int) ([]value, error) {
 			return nil, err
 		}
 		pairs = append(pairs, &list{l: []value{k, v}})
+	}
+	if err := c.r.weigh(pairs...); err != nil { // not before: a block may change what another returned
+		return nil, err
 	}
 	sorted, err := sort(pairs, func(a, b value) (int, error) {
 		n, err := naturally(a.(*list).l[0], b.(*list).l[0])
@@ -881,6 +890,9 @@ func toH(c *send) (value, error) {
 			if v, err = c.yield(v); err != nil {
 				return nil, err
 			}
+		}
+		if err := c.r.weigh(v); err != nil {
+			return nil, err
 		}
 		p, ok := v.(*list)
 		if !ok || len(p.l) != 2 {

@@ -1,6 +1,7 @@
 package erb
 
 import (
+	"errors"
 	"maps"
 	"math/big"
 	"slices"
@@ -94,12 +95,15 @@ func (r *run) call(v value, name string, args []value, b *proc) (value, error) {
 	class := classOf(v)
 	c := &send{r, v, args, b}
 	if library.others["deep"][name] {
-		if err := r.weigh(v, 0); err != nil {
+		if err := r.weigh(v); err != nil {
 			return nil, err
 		}
 	}
-	for _, a := range args {
-		if err := r.weigh(a, 0); err != nil {
+	if err := r.weigh(args...); err != nil {
+		return nil, err
+	}
+	if library.others["putting"][name] {
+		if err := r.refuseCircle(v, args...); err != nil {
 			return nil, err
 		}
 	}
@@ -142,27 +146,71 @@ func (r *run) call(v value, name string, args []value, b *proc) (value, error) {
 const deep = `== != eql? <=> === inspect to_s join flatten flatten! uniq uniq! - & | include? member? index find_index count delete sort sort!
  min max sum to_json to_yaml invert key value? has_value? compact to_h group_by zip product transpose`
 
-// weigh counts all that is in a value, as if nothing in it were shared, and refuses what is
-// within itself: looking at it would take forever.
-func (r *run) weigh(v value, depth int) error {
-	var parts [][]value
+// putting are methods that put their arguments into the receiver.
+const putting = "<< push append unshift prepend insert []= store"
+
+var errTooDeep, errCircle = errors.New("nested too deep"), errors.New("within itself")
+
+// weigh counts all that is in values, as if nothing in them were shared.
+func (r *run) weigh(values ...value) error {
+	for _, v := range values {
+		err := walk(v, 0, func(_ value, parts int) error { return r.spend(parts) })
+		if errors.Is(err, errTooDeep) {
+			err = r.unsupported("nesting of more than %d lists", maxDepth)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseCircle refuses to put into a list or hash what contains it: to look at that would
+// take forever. The values have been weighed.
+func (r *run) refuseCircle(into value, values ...value) error {
+	for _, v := range values {
+		if err := walk(v, 0, func(part value, _ int) error {
+			if part == into {
+				return errCircle
+			}
+			return nil
+		}); err != nil {
+			return r.unsupported("a list or hash within itself")
+		}
+	}
+	return nil
+}
+
+// kept checks what a block made for the receiver.
+func (c *send) kept(v value) error {
+	if err := c.r.weigh(v); err != nil {
+		return err
+	}
+	return c.r.refuseCircle(c.self, v)
+}
+
+// walk visits the lists, hashes and ranges of a value, with the number of their parts.
+func walk(v value, depth int, visit func(v value, parts int) error) error {
+	var parts [2][]value
 	switch v := v.(type) {
 	case *list:
-		parts = [][]value{v.l}
+		parts[0] = v.l
 	case *table:
-		parts = [][]value{v.keys, v.values}
+		parts = [2][]value{v.keys, v.values}
+	case *span:
+		parts[0] = []value{v.from, v.to}
 	default:
 		return nil
 	}
 	if depth > maxDepth {
-		return r.unsupported("nesting of more than %d lists", maxDepth)
+		return errTooDeep
+	}
+	if err := visit(v, len(parts[0])+len(parts[1])); err != nil {
+		return err
 	}
 	for _, l := range parts {
-		if err := r.spend(len(l)); err != nil {
-			return err
-		}
 		for _, x := range l {
-			if err := r.weigh(x, depth+1); err != nil {
+			if err := walk(x, depth+1, visit); err != nil {
 				return err
 			}
 		}
@@ -251,29 +299,35 @@ func floatOf(v value) (float64, bool) {
 	return 0, false
 }
 
-// equal is == .
-func equal(a, b value) bool {
+// equal is == . What nests deeper than all that is weighed equals nothing.
+func equal(a, b value) bool { return alike(a, b, 0) }
+
+func alike(a, b value, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	within := func(a, b value) bool { return alike(a, b, depth+1) }
 	switch a := a.(type) {
 	case *text:
 		o, ok := b.(*text)
 		return ok && a.s == o.s
 	case *list:
 		o, ok := b.(*list)
-		return ok && slices.EqualFunc(a.l, o.l, equal)
+		return ok && slices.EqualFunc(a.l, o.l, within)
 	case *table:
 		o, ok := b.(*table)
 		if !ok || len(a.keys) != len(o.keys) {
 			return false
 		}
 		for i, k := range a.keys {
-			if v, ok := o.get(k); !ok || !equal(a.values[i], v) {
+			if v, ok := o.get(k); !ok || !within(a.values[i], v) {
 				return false
 			}
 		}
 		return true
 	case *span:
 		o, ok := b.(*span)
-		return ok && equal(a.from, o.from) && equal(a.to, o.to) && a.exclusive == o.exclusive
+		return ok && within(a.from, o.from) && within(a.to, o.to) && a.exclusive == o.exclusive
 	case *pattern:
 		o, ok := b.(*pattern)
 		return ok && a.source == o.source && a.options == o.options

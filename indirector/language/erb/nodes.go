@@ -226,7 +226,7 @@ func (n *hashOf) eval(r *run) (value, error) {
 	for i := range n.keys {
 		k, err := n.keys[i].eval(r)
 		if err == nil {
-			err = r.weigh(k, 0)
+			err = r.weigh(k)
 		}
 		if err != nil {
 			return nil, err

@@ -158,6 +158,9 @@ type shared struct {
 // giveBack passes on what was changed in place.
 func (r *run) giveBack() error {
 	for _, s := range r.shared {
+		if err := r.weigh(s.is); err != nil {
+			return err
+		}
 		if equal(s.is, fromData(s.was)) {
 			continue
 		}
@@ -223,7 +226,7 @@ func (r *run) pattern(source string, options int) (value, error) {
 
 // text returns what to_s makes of a value, and counts it.
 func (r *run) text(v value) (string, error) {
-	if err := r.weigh(v, 0); err != nil {
+	if err := r.weigh(v); err != nil {
 		return "", err
 	}
 	s := toS(v)
@@ -330,6 +333,9 @@ func (r *run) function(name string, args []value, b *proc, isName bool) (value, 
 	if d := r.methods[name]; d != nil {
 		return r.method(d, args, b)
 	}
+	if err := r.weigh(args...); err != nil {
+		return nil, err
+	}
 	if f := functionOf(name); f != nil {
 		return f(r, args, b)
 	}
@@ -385,7 +391,7 @@ func methodsOf() map[string]map[string]method {
 			"Object": objectMethods(), "Enumerable": enumerable(), "TrueClass": boolMethods(), "FalseClass": boolMethods(),
 		}
 		library.counts = map[string]int{}
-		library.others = map[string]map[string]bool{"constant": setOf(known), "deep": setOf(deep)}
+		library.others = map[string]map[string]bool{"constant": setOf(known), "deep": setOf(deep), "putting": setOf(putting)}
 		for class, words := range rubyMethods {
 			library.others[class] = map[string]bool{}
 			for w := range strings.FieldsSeq(words) {

@@ -107,6 +107,9 @@ func tableMethods() map[string]method {
 		out[name+"!"] = func(c *send) (value, error) {
 			v, err := plain(c)
 			if err == nil {
+				err = c.kept(v)
+			}
+			if err == nil {
 				*c.self.(*table) = *v.(*table)
 			}
 			return c.self, err
@@ -183,6 +186,9 @@ func merge(inPlace bool) method {
 						return nil, err
 					}
 				}
+				if err := c.kept(v); inPlace && err != nil {
+					return nil, err
+				}
 				out.put(k, v)
 			}
 		}
@@ -196,6 +202,9 @@ func changed(pair func(t *table, i int, x value) (k, v value), of func(t *table,
 		t, out := c.self.(*table), newTable()
 		for i := range t.keys {
 			x, err := c.yield(of(t, i))
+			if err == nil {
+				err = c.r.weigh(x)
+			}
 			if err != nil {
 				return nil, err
 			}

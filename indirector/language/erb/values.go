@@ -110,7 +110,9 @@ func (t *table) pairs() []value {
 }
 
 // keyOf returns bytes that two values share if a hash takes them for one key.
-func keyOf(v value) string {
+func keyOf(v value) string { return keyAt(v, 0) }
+
+func keyAt(v value, depth int) string {
 	switch v := v.(type) {
 	case *text:
 		return "s" + v.s
@@ -119,10 +121,13 @@ func keyOf(v value) string {
 	case float64:
 		return "f" + strconv.FormatFloat(v, 'g', -1, 64)
 	case *list:
+		if depth > maxDepth { // of a key that was changed after it was put
+			return "..."
+		}
 		var b strings.Builder
 		b.WriteString("[")
 		for _, x := range v.l {
-			k := keyOf(x)
+			k := keyAt(x, depth+1)
 			fmt.Fprintf(&b, "%d:%s", len(k), k)
 		}
 		return b.String()
@@ -195,7 +200,19 @@ func (k stored) String() string { return toS(k.value) }
 // EqualRich implements data.RichValue.
 func (k stored) EqualRich(o data.RichValue) bool {
 	other, ok := o.(stored)
-	return ok && equal(k.value, other.value)
+	return ok && (k.value == other.value || k.isBounded() && equal(k.value, other.value))
+}
+
+// isBounded reports whether a value can be compared in a time that can be waited for: what
+// is stored may have grown since it was weighed.
+func (k stored) isBounded() bool {
+	left := 1 << 20
+	return walk(k.value, 0, func(_ value, parts int) error {
+		if left -= parts; left < 0 {
+			return errTooDeep
+		}
+		return nil
+	}) == nil
 }
 
 // toVariable returns a value for a variable of the scope.
@@ -425,23 +442,13 @@ func (r *span) dots() string {
 
 // letters are the options of a regular expression, as they stand behind it.
 func (p *pattern) letters() string {
-	out := ""
-	for bit, letter := range map[int]string{4: "m", 1: "i", 2: "x"} {
+	on := ""
+	for i, bit := range []int{4, 1, 2} {
 		if p.options&bit != 0 {
-			out += letter
+			on += "mix"[i : i+1]
 		}
 	}
-	return sortedLetters(out)
-}
-
-func sortedLetters(s string) string {
-	out := ""
-	for _, l := range "mix" {
-		if strings.ContainsRune(s, l) {
-			out += string(l)
-		}
-	}
-	return out
+	return on
 }
 
 // embedded is the form of a regular expression within another.
