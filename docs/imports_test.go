@@ -76,7 +76,7 @@ var rules = []rule{
 	{"indirector/language/loader", "indirector/language/eval indirector/language/rtype indirector/language/syntax indirector/modules traces/spell", ""},
 	{"indirector/language/types", "indirector/data indirector/language/onig indirector/language/syntax indirector/rich", ""},
 	{"indirector/language/onig", "indirector/rich", ""},
-	{"indirector/language/eval", "indirector/data indirector/language/onig indirector/language/syntax indirector/language/types indirector/rich", ""},
+	{"indirector/language/eval", "indirector/data indirector/language/onig indirector/language/syntax indirector/language/types indirector/rich traces", ""},
 	{"indirector/language/fn", "indirector/data indirector/language/eval indirector/language/syntax indirector/language/types indirector/rich", ""},
 	{"indirector/language/compile", "indirector/data indirector/model indirector/language/eval indirector/language/fn indirector/language/rtype indirector/language/syntax indirector/language/types", ""},
 	{"indirector/language/site", "indirector/data indirector/hiera indirector/language/compile indirector/language/erb indirector/language/eval indirector/language/fn indirector/language/fn/stdlib indirector/language/loader indirector/language/rtype indirector/language/syntax indirector/language/types", ""},

@@ -1,6 +1,7 @@
 package traces
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -42,18 +43,25 @@ func AppendStory(b []byte, t *Trace) []byte {
 
 // AppendSteps appends every step of a request, with what was done below it.
 func AppendSteps(b []byte, t *Trace) []byte {
+	indent := map[int]string{0: "     "} // of what is below a span
 	for i, q := range t.Steps {
 		b = fmt.Appendf(b, "  %2d %-11s %-12s %-36s %s\n", i+1, Step(i), q.Answer.Words(), t.Why(Step(i)), ms(q.Took))
 		for _, s := range t.Spans {
 			if s.Step != Step(i) {
 				continue
 			}
-			b = fmt.Appendf(b, "     · %s %s: %s %s\n", s.Kind, s.Name, s.Answer, ms(s.Took))
+			in := cmp.Or(indent[s.Parent], indent[0])
+			indent[s.ID] = in + "  "
+			answer := ""
+			if s.Answer != "" {
+				answer = ": " + s.Answer
+			}
+			b = fmt.Appendf(b, "%s· %s %s%s %s\n", in, s.Kind, s.Name, answer, ms(s.Took))
 			if s.Err != "" {
-				b = fmt.Appendf(b, "       error %s\n", s.Err)
+				b = fmt.Appendf(b, "%s  error %s\n", in, s.Err)
 			}
 			for _, a := range s.Attrs {
-				b = fmt.Appendf(b, "       %s %s\n", a.Key, strings.TrimSpace(a.Value))
+				b = fmt.Appendf(b, "%s  %s %s\n", in, a.Key, strings.TrimSpace(a.Value))
 			}
 		}
 	}

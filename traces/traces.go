@@ -442,9 +442,10 @@ const (
 	Choose       // a second choice: which terminus a selector picked
 	Nested       // a request asked by a terminus
 	Note         // something worth knowing
+	Code         // a part of a program that was evaluated
 )
 
-var kinds = [...]string{"", "file", "codec", "exec", "network", "stream", "held", "choose", "nested", "note"}
+var kinds = [...]string{"", "file", "codec", "exec", "network", "stream", "held", "choose", "nested", "note", "code"}
 
 func (k Kind) String() string { return name(kinds[:], int(k), "Kind") }
 

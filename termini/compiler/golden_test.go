@@ -529,9 +529,8 @@ func (r *recording) requests() []request {
 func (r *recording) uses() (loaded [][2]string, functions map[string]int) {
 	functions = map[string]int{}
 	for _, s := range r.traces[0].Spans {
-		if use, ok := strings.CutPrefix(s.Name, "use "); ok {
-			kind, path, _ := strings.Cut(use, " ")
-			loaded = append(loaded, [2]string{kind, r.plain.Replace(path)})
+		if kind, ok := strings.CutPrefix(s.Name, "use "); ok {
+			loaded = append(loaded, [2]string{kind, r.plain.Replace(s.Attr("path"))})
 		}
 		if name, ok := strings.CutPrefix(s.Name, "call "); ok {
 			functions[name], _ = strconv.Atoi(strings.Fields(s.Answer)[0])

@@ -47,7 +47,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if o.Hiera.EnvironmentDir == "" {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))
 	}
-	if u := newUses(ctx); u != nil {
+	if u := newUses(ctx, o.Hiera.EnvironmentDir); u != nil {
 		o.Used, o.Eval.Called = u.file, u.call
 		defer u.end()
 	}
@@ -80,7 +80,7 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 	o.Programs = l.programs
 	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
 	o.Eval.StoreConfigs = get("storeconfigs") == "true"
-	o.Search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
+	o.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
 		return l.lookup(ctx, environment, key, q, &hiera.Session{Compile: c, Scope: q.Scope, Record: q.Record})
 	}
 	return o

@@ -2,10 +2,14 @@ package compiler
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -155,5 +159,65 @@ func TestCommands(t *testing.T) {
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+// The trace of a compile has what was evaluated within what, what was asked meanwhile, and
+// how many resources came of it. Of parts that fail, the innermost has the message. Rules
+// LANG-TRACE-01, LANG-TRACE-02.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"manifests/site.pp":             "node web01 { include ntp }\nnode bad01 { include bad }\nnode big01 { Integer[1, 10001].each |$i| { ntp::peer { \"p${i}\": } } }",
+		"modules/ntp/manifests/init.pp": "class ntp($servers) {\n  include ntp::end\n  @ntp::peer { $servers: }\n  Ntp::Peer <| title == 'a' |>\n  User <| |>\n}",
+		"modules/ntp/manifests/end.pp":  `class ntp::end { notify { template('ntp/t.erb'): } }`,
+		"modules/ntp/manifests/peer.pp": `define ntp::peer { notify { "peer ${title}": } }`,
+		"modules/ntp/templates/t.erb":   `<%= 1 + 1 %>`,
+		"modules/bad/manifests/init.pp": "class bad {\n  include bad::deep\n}",
+		"modules/bad/manifests/deep.pp": "class bad::deep {\n  fail('no')\n}",
+	}
+	for node, want := range map[string]string{
+		"web01": `nested find node web01: found
+code manifest site.pp: 0 resources
+code node web01: 4 resources
+  code class ntp: 3 resources
+    nested find data_binding ntp::servers: found
+    code class ntp::end: 1 resource
+      code template t.erb: 1 bytes
+code collector Ntp::Peer <| title == 'a' |>: 1 collected
+code define Ntp::Peer[a]: 1 resource
+code collector User <| |>: 0 collected
+code catalog web01: 0 resources
+`,
+		"bad01": `nested find node bad01: found
+code manifest site.pp: 0 resources
+code node bad01: failed (class bad failed)
+  code class bad: failed (class bad::deep failed)
+    code class bad::deep: failed (Evaluation Error: Error while evaluating a Function Call, no (file: deep.pp, line: 2, column: 3))
+`,
+		"big01": "code more of the kind define: 3\ncode more of the kind catalog: 1\n",
+	} {
+		t.Run(node, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, files)
+			_, _ = e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: node})
+			tr := traceOf(t, e, 1)
+			var b strings.Builder
+			depth := map[int]int{}
+			for _, s := range tr.Spans {
+				depth[s.ID] = depth[s.Parent] + 1
+				if s.Kind != traces.Code && s.Kind != traces.Nested || node == "big01" && !strings.HasPrefix(s.Name, "more ") {
+					continue
+				}
+				fmt.Fprintf(&b, "%s%s %s: %s", strings.Repeat("  ", depth[s.ID]-1), s.Kind, s.Name, s.Answer)
+				if s.Err != "" {
+					fmt.Fprintf(&b, " (%s)", regexp.MustCompile(`/\S+/`).ReplaceAllString(s.Err, ""))
+				}
+				b.WriteString("\n")
+			}
+			if d := cmp.Diff(want, b.String()); d != "" {
+				t.Error(d)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package compiler
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -12,24 +13,30 @@ import (
 // uses are what a compile used: a span for every file where it was used first, and one at
 // the end for each function, with how often it was called. Rule LANG-TRACE-03.
 type uses struct {
-	ctx   context.Context
+	ctx   context.Context // of the whole compile
+	dir   string          // of the environment
 	files map[[2]string]bool
 	calls map[string]int
 }
 
 // newUses returns nil if the request is not traced.
-func newUses(ctx context.Context) *uses {
+func newUses(ctx context.Context, dir string) *uses {
 	if traces.FromContext(ctx) == nil {
 		return nil
 	}
-	return &uses{ctx, map[[2]string]bool{}, map[string]int{}}
+	return &uses{ctx, dir, map[[2]string]bool{}, map[string]int{}}
 }
 
-func (u *uses) file(kind, path string) {
+func (u *uses) file(ctx context.Context, kind, path string) {
 	if row := [2]string{kind, path}; !u.files[row] {
 		u.files[row] = true
-		_, span := traces.Start(u.ctx, traces.Note, "use "+kind+" "+path)
-		span.End("", traces.Because{}, nil)
+		name := path
+		if below, err := filepath.Rel(u.dir, path); err == nil && filepath.IsLocal(below) {
+			name = below
+		}
+		_, span := traces.Start(ctx, traces.Note, "use "+kind)
+		span.Attr("path", path)
+		span.End(name, traces.Because{}, nil)
 	}
 }
 

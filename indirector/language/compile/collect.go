@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strconv"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
@@ -60,7 +61,7 @@ func (c *compilation) Collect(st eval.Statement, q *eval.Collection) (data.Value
 func (c *compilation) evaluateCollectors() (bool, error) {
 	found := false
 	for _, col := range c.collectors {
-		some, err := col.evaluate()
+		some, err := col.round()
 		if err != nil {
 			return false, err
 		}
@@ -68,6 +69,58 @@ func (c *compilation) evaluateCollectors() (bool, error) {
 	}
 	c.collectors = slices.DeleteFunc(c.collectors, func(col *collector) bool { return col.done })
 	return found, nil
+}
+
+// round evaluates a collector once. It is a part if it finds something.
+func (c *collector) round() (bool, error) {
+	before := len(c.collected)
+	found, err := c.evaluate()
+	if found || err != nil {
+		c.part(len(c.collected)-before, err)
+	}
+	return found, err
+}
+
+// collectedNothing adds a part for each collector that never found anything.
+func (c *compilation) collectedNothing() error {
+	for _, col := range c.collectors {
+		if len(col.collected) == 0 {
+			col.part(0, nil)
+		}
+	}
+	return nil
+}
+
+func (c *collector) part(found int, err error) {
+	if c.c.thread.IsTraced() {
+		c.c.thread.Part("collector", c.text(), c.file, c.line).End(strconv.Itoa(found)+" collected", err)
+	}
+}
+
+// text is how the collector would be written.
+func (c *collector) text() string {
+	if c.isFixed {
+		return "realize"
+	}
+	open, end := " <|", "|>"
+	if c.exported {
+		open, end = " <<|", "|>>"
+	}
+	if c.query == nil {
+		return c.typ.name + open + " " + end
+	}
+	return c.typ.name + open + " " + queryText(c.query) + " " + end
+}
+
+func queryText(q *eval.Query) string {
+	if q.Left != nil {
+		return "(" + queryText(q.Left) + " " + q.Op + " " + queryText(q.Right) + ")"
+	}
+	value := eval.Text(q.Value)
+	if q.Value.Kind() == data.String {
+		value = "'" + value + "'"
+	}
+	return eval.Text(q.Name) + " " + q.Op + " " + value
 }
 
 func (c *collector) evaluate() (bool, error) {

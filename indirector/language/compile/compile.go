@@ -12,10 +12,12 @@
 package compile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -132,13 +134,42 @@ func Compile(ctx context.Context, o Options) (result *Result, err error) {
 			result, err = nil, c.failed(err)
 		}
 	}()
+	defer c.thread.EndParts()
 	if err := c.evaluate(); err != nil {
 		return nil, err
 	}
+	return c.finished()
+}
+
+// finished makes the catalog of what was evaluated.
+func (c *compilation) finished() (result *Result, err error) {
+	end := c.part("catalog", c.o.Node.Name, "", 0)
+	defer func() { end(err) }()
 	if err := c.finish(); err != nil {
 		return nil, err
 	}
 	return c.result()
+}
+
+// part begins a part, whose answer is how many resources it declared.
+func (c *compilation) part(kind, name, file string, line int) (end func(error)) {
+	p, before := c.thread.Part(kind, name, file, line), len(c.all)
+	if !p.IsTraced() {
+		return func(error) {}
+	}
+	return func(err error) {
+		p.End(counted(len(c.all)-before, "resource"), err)
+	}
+}
+
+// baseOf is the last part of a path; "" of none.
+func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
+
+func counted(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return strconv.Itoa(n) + " " + of + "s"
 }
 
 // failed logs an error and names the node.
@@ -168,7 +199,11 @@ func (c *compilation) evaluate() error {
 		return err
 	}
 	for _, p := range c.o.Main {
-		if err := c.thread.RunIn(c.top.vars, p); err != nil {
+		file := p.Source().File
+		end := c.part("manifest", cmp.Or(baseOf(file), "code"), file, 0)
+		err := c.thread.RunIn(c.top.vars, p)
+		end(err)
+		if err != nil {
 			return err
 		}
 	}
@@ -365,7 +400,7 @@ func (c *compilation) generate() error {
 			return err
 		}
 		if !found && !evaluated {
-			return nil
+			return c.collectedNothing()
 		}
 	}
 	return eval.Errorf("Somehow looped more than %d times while evaluating host catalog", maxRounds)

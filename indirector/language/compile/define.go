@@ -270,11 +270,31 @@ func (c *compilation) evaluateResource(r *resource) error {
 	outer := c.evaluating
 	c.evaluating = r
 	c.tagWithContainer(r)
+	end := c.partOf(r)
 	err := c.evaluateCode(r)
+	end(err)
 	if err == nil {
 		c.evaluating = outer
 	}
 	return err
+}
+
+// partOf begins the part that a class, a define or a node is.
+func (c *compilation) partOf(r *resource) (end func(error)) {
+	if !c.thread.IsTraced() {
+		return func(error) {}
+	}
+	kind, name := "define", r.ref()
+	switch {
+	case r.isClass(c):
+		kind, name = "class", r.def.name
+	case r.typ == c.nodeType:
+		kind, name = "node", r.title
+	}
+	if r.def.Container == nil {
+		return c.part(kind, name, "", 0)
+	}
+	return c.part(kind, name, r.def.File, r.def.Line)
 }
 
 // tagWithContainer gives a resource the tags of its container.
@@ -397,7 +417,7 @@ func (c *compilation) fromData(r *resource, params []eval.ContainerParam) error 
 		if !r.get(p.Name).IsNil() {
 			continue
 		}
-		v, from, found, err := c.o.Data(c.ctx, r.def.name+"::"+p.Name)
+		v, from, found, err := c.o.Data(c.thread.Context(), r.def.name+"::"+p.Name)
 		if err != nil {
 			return err
 		}

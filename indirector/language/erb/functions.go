@@ -42,7 +42,7 @@ type functions struct{ Options }
 func (f *functions) inline(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
 	for _, v := range c.Args {
-		s, err := f.render(c, "inline_template", v.Text())
+		s, err := f.render(c, "inline_template", "", v.Text())
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, _ int) string { return "Failed to parse inline template: " + message }, "inline template")
 		}
@@ -63,7 +63,7 @@ func (f *functions) template(c *eval.Invocation) (data.Value, error) {
 		if !ok {
 			return data.Value{}, eval.Errorf("Could not find template '%s'", name)
 		}
-		s, err := f.render(c, "template "+name, text)
+		s, err := f.render(c, "template "+name, path, text)
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, line int) string {
 				return "Failed to parse template " + name + ":\n  Filepath: " + path + "\n  Line: " + strconv.Itoa(line) + "\n  Detail: " + message + "\n"
@@ -74,20 +74,17 @@ func (f *functions) template(c *eval.Invocation) (data.Value, error) {
 	return data.OfString(b.String()), nil
 }
 
-func (f *functions) render(c *eval.Invocation, name, source string) (string, error) {
+func (f *functions) render(c *eval.Invocation, name, path, source string) (string, error) {
 	if err := c.Spend(len(source)); err != nil {
 		return "", err
 	}
-	leave, err := c.Enter(name)
-	if err != nil {
-		return "", err
-	}
-	defer leave()
-	t, err := Parse(source)
-	if err != nil {
-		return "", err
-	}
-	return t.Render(&host{c, f})
+	return c.Template(name, path, func() (string, error) {
+		t, err := Parse(source)
+		if err != nil {
+			return "", err
+		}
+		return t.Render(&host{c, f})
+	})
 }
 
 // wrapped returns the error of a template as Puppet puts it: exceptions within a text of

@@ -110,6 +110,10 @@ type Thread struct {
 	steps     int64
 	bytes     int64
 	free      []*frame
+
+	parts   int            // that were begun
+	omitted map[string]int // parts that are no spans, by their kinds
+	failed  string         // the name of the part that failed last
 }
 
 // NewThread returns a thread without variables beyond those that every top scope has.

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"slices"
+	"strconv"
 
 	"indirtui/indirector/data"
 )
@@ -86,11 +87,16 @@ func (c *Invocation) LogPlain(level, message string) {
 	c.frame.thread.log(LogEntry{Level: level, Message: message})
 }
 
-// Enter counts a call within others, as a template that renders another is one, until
-// leave is called. The error ends the evaluation.
-func (c *Invocation) Enter(name string) (leave func(), err error) {
-	if err := c.frame.thread.push(name, c.site); err != nil {
-		return nil, err
+// Template renders a template, which is a call within others and a part. The file is ""
+// if it has none.
+func (c *Invocation) Template(name, file string, render func() (string, error)) (string, error) {
+	t := c.frame.thread
+	if err := t.push(name, c.site); err != nil {
+		return "", err
 	}
-	return c.frame.thread.pop, nil
+	defer t.pop()
+	part := t.templatePart(file, name)
+	s, err := render()
+	part.End(strconv.Itoa(len(s))+" bytes", err)
+	return s, err
 }

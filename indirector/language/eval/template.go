@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -89,6 +91,32 @@ func (c *Invocation) Render(function string, p *Program, args data.Value, inline
 		return data.Value{}, err
 	}
 	defer t.pop()
+	part := t.templatePart(p.source.File, function)
+	v, err := c.renderIn(function, p, args, inline)
+	part.End(made(part, v), err)
+	return v, err
+}
+
+// templatePart begins the part that a template is, or the function that was given its
+// text.
+func (t *Thread) templatePart(file, function string) Part {
+	name := function
+	if file != "" {
+		name = filepath.Base(file)
+	}
+	return t.Part("template", name, file, 0)
+}
+
+// made is the answer of a part that makes a text.
+func made(p Part, v data.Value) string {
+	if !p.IsTraced() {
+		return ""
+	}
+	return strconv.Itoa(len(Text(v))) + " bytes"
+}
+
+func (c *Invocation) renderIn(function string, p *Program, args data.Value, inline bool) (data.Value, error) {
+	t := c.frame.thread
 	scope, outer := t.top, (*frame)(nil)
 	if inline {
 		scope, outer = c.frame.scope, c.frame

@@ -47,10 +47,10 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 }
 
 // parameter looks up the data for a parameter of a class. Rule HIERA-APL.
-func (s *Site) parameter(_ context.Context, key string) (v data.Value, from compile.Origin, found bool, err error) {
+func (s *Site) parameter(ctx context.Context, key string) (v data.Value, from compile.Origin, found bool, err error) {
 	search := s.o.Search
 	if search == nil {
-		search = func(c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
+		search = func(_ context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
 			r, err := c.Search(key, q)
 			return r.Value, r.Found, err
 		}
@@ -59,7 +59,7 @@ func (s *Site) parameter(_ context.Context, key string) (v data.Value, from comp
 	if s.o.Origins {
 		q.Record = new(hiera.Record)
 	}
-	v, found, err = search(s.Data, key, q)
+	v, found, err = search(ctx, s.Data, key, q)
 	if s.o.Origins {
 		at := q.Record.Origin(0)
 		from = compile.Origin{From: at.Level, File: at.File, Line: at.Line}

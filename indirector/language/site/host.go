@@ -31,7 +31,7 @@ func (h host) Lookup(c *eval.Invocation, q fn.Query) (data.Value, error) {
 	var v data.Value
 	var err error
 	if h.s.o.Search != nil {
-		v, err = h.s.Data.LookupBy(query, func(key string) (data.Value, bool, error) { return h.s.o.Search(h.s.Data, key, query) })
+		v, err = h.s.Data.LookupBy(query, func(key string) (data.Value, bool, error) { return h.s.o.Search(c.Context(), h.s.Data, key, query) })
 	} else {
 		v, err = h.s.Data.Lookup(query)
 	}
@@ -55,7 +55,7 @@ func (h host) Find(below, name string) (string, bool) {
 	}
 	path, ok := env.File(below, name)
 	if ok && below == "templates" && h.s.o.Used != nil {
-		h.s.o.Used("template", path)
+		h.s.o.Used(h.s.context(), "template", path)
 	}
 	return path, ok
 }

@@ -34,12 +34,12 @@ type Options struct {
 	// Generate runs a command for the function generate. If nil, there is no such function.
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
-	Search func(c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
+	Search func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
 	// Origins makes a compile remember the level, file and line of data.
 	Origins bool
 	// Used receives every file that the compile uses, each time that it is asked for, by
 	// what it is used as: manifest, function, type, data or template. It may be nil.
-	Used func(kind, path string)
+	Used func(ctx context.Context, kind, path string)
 	// Variables are those of the top scope, without leading colons.
 	Variables hiera.Variables
 	// Context ends functions that lookups call from outside of programs. If nil, they
@@ -100,7 +100,7 @@ func (s *Site) bind(t *eval.Thread) {
 	o := s.o.Hiera
 	o.Language, o.Called = language{s}, s.o.Eval.Called
 	if used := s.o.Used; used != nil {
-		o.Used = func(path string) { used("data", path) }
+		o.Used = func(path string) { used(t.Context(), "data", path) }
 	}
 	if o.Scope == nil {
 		o.Scope = topScope{t}
@@ -134,8 +134,18 @@ func (s *Site) environment() (*loader.Environment, error) {
 		return nil, err
 	}
 	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
-	s.definitions.Used = s.o.Used
+	if s.o.Used != nil {
+		s.definitions.Used = func(kind, path string) { s.o.Used(s.context(), kind, path) }
+	}
 	return s.env, nil
+}
+
+// context returns the context of what is evaluated now.
+func (s *Site) context() context.Context {
+	if s.Thread == nil {
+		return s.o.Context
+	}
+	return s.Thread.Context()
 }
 
 // load is the Load of the thread.
