@@ -195,7 +195,7 @@ code node bad01: failed (class bad failed)
   code class bad: failed (class bad::deep failed)
     code class bad::deep: failed (Evaluation Error: Error while evaluating a Function Call, no (file: deep.pp, line: 2, column: 3))
 `,
-		"big01": "code more of the kind define: 3\ncode more of the kind catalog: 1\n",
+		"big01": "code more of the kind catalog: 1\ncode more of the kind define: 3\n",
 	} {
 		t.Run(node, func(t *testing.T) {
 			t.Parallel()
