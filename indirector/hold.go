@@ -66,9 +66,11 @@ type Stop struct {
 	Value   any           // the answer so far
 	Served  traces.Served // ByNone if there is no answer yet
 	Err     error         // of the step; nil before it
+	Code    *Code         // in a program that the terminus runs; nil between steps
 
-	call *call
-	set  bool // the last verdict gave an answer
+	call   *call
+	set    bool // the last verdict gave an answer
+	freeze func(*Code)
 }
 
 // Look calls f with the trace while nothing is added to it.
@@ -111,7 +113,7 @@ type Verdict struct {
 // Holds reports whether the debugger may stop requests after their terminus has
 // answered, so that an answer must not be sent before.
 func (x *Indirector) Holds() bool {
-	return StopSet(x.stops.set.Load())>>(2*traces.Terminus+1) != 0
+	return StopSet(x.stops.set.Load())&AllStops>>(2*traces.Terminus+1) != 0
 }
 
 // hold asks the debugger before or after a step, and reports whether to skip
@@ -315,6 +317,7 @@ type State struct {
 	Value   any
 	Served  traces.Served
 	Err     error
+	Code    *Code // with calls and variables; nil between steps
 
 	x  *Indirector
 	to *resolved // nil before the route
@@ -328,5 +331,10 @@ func (s *Stop) Freeze() *State {
 		Value: s.Value, Served: s.Served, Err: s.Err, x: s.call.x, to: s.call.to,
 	}
 	s.Look(func(t *traces.Trace) { st.Trace = t.Clone() })
+	if s.Code != nil {
+		at := *s.Code
+		s.freeze(&at)
+		st.Code = &at
+	}
 	return st
 }

@@ -266,7 +266,11 @@ func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any,
 		}
 	}
 	before, held := c.clock, c.held()
-	v, err := handle(c.ctx(), req)
+	ctx := c.ctx()
+	if h.desc.Code && c.x.cfg.Debugger != nil {
+		ctx = context.WithValue(ctx, codeKey{}, c)
+	}
+	v, err := handle(ctx, req)
 	c.tick(q, before, held)
 	if err != nil && errors.Is(err, ErrNotFound) {
 		q.Because = becauseOf(err)

@@ -16,13 +16,17 @@ import (
 	"indirtui/traces/spell"
 )
 
-// A Where is a point before or after a step.
+// A Where is a point before or after a step, or a place in programs that the terminus runs.
 type Where struct {
 	Step  traces.Step
 	After bool
+	Code  Place // with it, the step is that of the terminus
 }
 
 func (w Where) String() string {
+	if w.Code != (Place{}) {
+		return "at " + w.Code.String()
+	}
 	step := strings.ReplaceAll(w.Step.String(), " ", "-")
 	if w.After {
 		return "after " + step
@@ -107,7 +111,7 @@ func (e *SyntaxError) Error() string {
 
 // Parse reads a breakpoint:
 //
-//	[EXPR] [before|after|at STEP] [do ACTION] [once | first N] [every N] [N%]
+//	[EXPR] [before|after|at STEP | at PLACE] [do ACTION] [once | first N] [every N] [N%]
 //
 //	hold                      the default
 //	log [FIELD,...]
@@ -119,6 +123,9 @@ func (e *SyntaxError) Error() string {
 //	corrupt [N]               so many bytes
 //	set NAME=VALUE ...        as Edit
 //	skip
+//
+// A PLACE is in the programs that a terminus runs, such as manifests: FILE:LINE, class NAME,
+// define NAME, node NAME, function NAME or resource TYPE[TITLE].
 //
 // Without a place it is before the terminus is asked, and after it for
 // truncate and corrupt. Words that begin one of the parts are looked for as
@@ -342,8 +349,19 @@ func (p *clauses) breakpoint(b *Breakpoint) error {
 			p.i++
 		case (word == "before" || word == "after" || word == "at") && !placed:
 			p.i++
-			if err := p.where(&b.Where, word == "after"); err != nil {
+			var inCode bool
+			var err error
+			if word == "at" {
+				b.Where.Code, inCode, err = p.place()
+			}
+			if err == nil && !inCode {
+				err = p.where(&b.Where, word == "after")
+			}
+			if err != nil {
 				return err
+			}
+			if inCode {
+				b.Where.Step = traces.Terminus
 			}
 			placed = true
 		case word == "do" && !acted:
@@ -369,7 +387,7 @@ func (p *clauses) breakpoint(b *Breakpoint) error {
 			}
 			p.i++
 		default:
-			return p.fail(fmt.Sprintf("%q is not understood here", t.text), "write before|after STEP, do ACTION, once, first N, every N or N%")
+			return p.fail(fmt.Sprintf("%q is not understood here", t.text), "write before|after STEP, at PLACE, do ACTION, once, first N, every N or N%")
 		}
 	}
 	if !placed {
@@ -604,6 +622,8 @@ func (b *Breakpoint) check() error {
 	w, no := b.Where, func(what, advice string) error { return &SyntaxError{What: what, Advice: advice} }
 	gives := w.Step == traces.CacheRead || w.Step >= traces.Terminus
 	switch {
+	case w.Code != (Place{}) && b.Do != Hold && b.Do != Log && b.Do != Fail && b.Do != Delay:
+		return no(fmt.Sprintf("in a program there is nothing to %s", b.Do), "what can be done there: hold, log, fail, delay")
 	case w.Step == traces.Caller && w.After:
 		return no("after caller the request is over", "write before caller")
 	case (b.Do == Nil || b.Do == Value) && !gives:

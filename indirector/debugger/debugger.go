@@ -91,7 +91,10 @@ type Debugger struct {
 }
 
 // places holds the armed breakpoints by place. It is replaced, never changed.
-type places [2 * traces.StepCount][]*breakpoint
+type places struct {
+	steps [2 * traces.StepCount][]*breakpoint
+	code  []*breakpoint // in programs
+}
 
 func placeOf(s traces.Step, after bool) int {
 	i := 2 * int(s)
@@ -380,9 +383,12 @@ func (d *Debugger) arrange() {
 			if b.only != 0 {
 				leaving++
 			}
-			if b.on {
+			switch {
+			case b.on && b.Where.Code != (Place{}):
+				at.code = append(at.code, b)
+			case b.on:
 				i := placeOf(b.Where.Step, b.Where.After)
-				at[i] = append(at[i], b)
+				at.steps[i] = append(at.steps[i], b)
 				stops |= indirector.StopAt(b.Where.Step, b.Where.After)
 			}
 		}
@@ -390,6 +396,7 @@ func (d *Debugger) arrange() {
 	if len(d.walks) > 0 {
 		stops = indirector.AllStops
 	}
+	stops = stops.WithCode(len(at.code) > 0 || len(d.walks) > 0)
 	d.walkers.Store(int32(len(d.walks)))
 	d.leaving.Store(int32(leaving))
 	d.at.Store(at)
@@ -421,11 +428,15 @@ func (d *Debugger) Left(id uint64) {
 // or a step asks for it.
 func (d *Debugger) Hold(ctx context.Context, s *indirector.Stop) (indirector.Verdict, error) {
 	var turn turn
-	if here := d.at.Load()[placeOf(s.Point.Step, s.Done)]; len(here) > 0 {
+	here := d.at.Load().code
+	if s.Code == nil {
+		here = d.at.Load().steps[placeOf(s.Point.Step, s.Done)]
+	}
+	if len(here) > 0 {
 		u := subjects.Get().(*subject)
 		u.read(d, s)
 		for _, b := range here {
-			if u.matches(b) && b.counts(d) {
+			if (s.Code == nil || b.Where.Code.fits(s.Code)) && u.matches(b) && b.counts(d) {
 				if err := d.perform(ctx, &turn, b, s, u); err != nil {
 					u.free()
 					return indirector.Verdict{}, err

@@ -88,6 +88,9 @@ type draft struct {
 // disabled returns "" if a step to come reads the field, else why it cannot be
 // edited.
 func disabled(st *indirector.State, name string) string {
+	if st.Code != nil {
+		return "the terminus is at work: what it asks for meanwhile can be changed where that is held"
+	}
 	if st.Point.Step == traces.Caller {
 		if name == "value" && st.Request.Verb != indirector.Save && st.Request.Verb != indirector.Destroy {
 			return ""

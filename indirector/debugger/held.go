@@ -251,7 +251,9 @@ func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 			}
 		}
 		return d.Resume(id, how)
-	case a.Do == Delay, w != Where{h.State.Point.Step, h.State.Done}:
+	case h.State.Code != nil && a.Do != Fail && a.Do != Delay:
+		return fmt.Errorf("inject %s: the request is in a program; fail and delay can be done there", a.Do)
+	case a.Do == Delay, w != Where{Step: h.State.Point.Step, After: h.State.Done}:
 		return d.later(id, b, how)
 	}
 	v, err := d.verdict(a, "you", &h.Request, h.State.Value, h.State.Done)
@@ -285,7 +287,7 @@ func (d *Debugger) HoldNext(id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.off && id != 0 {
-		d.follow(id, Step, traces.Route)
+		d.follow(id, Step, traces.Route, nil)
 	}
 }
 
@@ -301,7 +303,7 @@ func (d *Debugger) letGo(h *held, how Go, v indirector.Verdict) {
 		d.unfollow(h.id)
 	} else {
 		d.ancestors(h)
-		d.follow(h.id, how, h.state.Point.Step)
+		d.follow(h.id, how, h.state.Point.Step, h.state.Code)
 	}
 	close(h.done)
 }

@@ -36,6 +36,11 @@ func TestParse(t *testing.T) {
 		{"key=don't before route", "before route do hold"},
 		{"first 3 every 2", "before terminus do hold first 3 every 2"},
 		{"(ind=node or ind=facts) after cache-write", "after cache-write do hold"},
+		{"key=web01 at ntp/manifests/init.pp:12", "key=web01 at ntp/manifests/init.pp:12 do hold"},
+		{"at '/my site.pp:3' do log key", "at '/my site.pp:3' do log key"},
+		{"at class apache::vhost once", "at class apache::vhost do hold once"},
+		{"at resource File[/etc/motd] do fail 'no'", "at resource 'File[/etc/motd]' do fail no"},
+		{"at define before do delay 2s", "at define 'before' do delay 2s"},
 	} {
 		b, err := debugger.Parse(tt.text)
 		if err != nil {
@@ -59,6 +64,9 @@ func TestParseFails(t *testing.T) {
 	}{
 		{"at termnus", `there is no step "termnus"; nearest: terminus`, 3},
 		{"at", "at which step?; there are: route", 2},
+		{"at site.pp:x", `"x" is no line; write FILE:LINE`, 3},
+		{"at class", "at which class?", 8},
+		{"at class ntp do nil", "in a program there is nothing to nil; what can be done there: hold, log", 0},
 		{"do hlod", `"hlod" is nothing that can be done; nearest: hold`, 3},
 		{"do", "do what?", 2},
 		{"do fail 200", "200 is no status of a failure", 8},

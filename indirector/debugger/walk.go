@@ -14,6 +14,7 @@ type walk struct {
 	how    Go
 	at     uint64 // the request that was released last
 	phase  int    // where that was
+	code   int    // how deep that was in a program; -1 between steps
 	depths map[uint64]int
 }
 
@@ -27,13 +28,16 @@ func phaseOf(s traces.Step) int {
 }
 
 // follow stops the request id again. The caller holds d.mu.
-func (d *Debugger) follow(id uint64, how Go, at traces.Step) {
+func (d *Debugger) follow(id uint64, how Go, at traces.Step, code *indirector.Code) {
 	w := d.walks[id]
 	if w == nil {
 		w = &walk{depths: map[uint64]int{id: 0}}
 		d.walks[id] = w
 	}
-	w.how, w.at, w.phase = how, id, phaseOf(at)
+	w.how, w.at, w.phase, w.code = how, id, phaseOf(at), -1
+	if code != nil {
+		w.code = code.Depth
+	}
 	d.arrange()
 }
 
@@ -89,7 +93,10 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 		w.depths[id] = w.depths[parent] + 1
 		d.arrange()
 	}
-	if s.Done {
+	switch {
+	case s.Code != nil:
+		return w.stopsIn(id, s.Code)
+	case s.Done:
 		return false // the next step stops it
 	}
 	depth, base := w.depths[id], w.depths[w.at]
@@ -158,6 +165,9 @@ func (d *Debugger) wait(ctx context.Context, s *indirector.Stop, t *turn) (indir
 }
 
 func where(s *indirector.Stop) string {
+	if s.Code != nil {
+		return s.Code.String()
+	}
 	if s.Done {
 		return "after " + s.Point.Step.String()
 	}

@@ -50,6 +50,7 @@ var Catalog = indirector.Descriptor{
 		{Name: "strict", Doc: "Whether what is doubtful in manifests is ignored, warned of, or refused."},
 		{Name: "strict_variables", Doc: "Whether variables that do not exist are refused."},
 	},
+	Code:  true,
 	Rules: []string{"TERM-COMP-01", "TERM-COMP-04", "TERM-COMP-05", "TERM-COMP-07", "TERM-COMP-08", "TERM-COMP-10"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {

@@ -51,6 +51,9 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		o.Used, o.Eval.Called = u.file, u.call
 		defer u.end()
 	}
+	if stops := indirector.CodeStopsOf(ctx); stops != nil {
+		o.Eval.Stopper = stopper{stops}
+	}
 	result, err := site.Compile(ctx, o, compile.Options{
 		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: data.OfInt(l.env.Now().Unix()), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
@@ -62,6 +65,19 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		in.Receiver.Result = result
 	}
 	return result.Catalog, nil
+}
+
+// A stopper lets the debugger stop a compile.
+type stopper struct{ *indirector.CodeStops }
+
+// Stop implements eval.Stopper.
+func (s stopper) Stop(ctx context.Context, at *eval.Stop) error {
+	return s.Hold(ctx, indirector.Code{Kind: at.Kind, Name: at.Name, File: at.File, Line: at.Line, Depth: at.Depth()}, func(c *indirector.Code) {
+		for _, call := range at.Calls() {
+			c.Calls = append(c.Calls, indirector.CodeCall(call))
+		}
+		c.Variables = at.Variables()
+	})
 }
 
 // environmentNotFound is Puppet's error about an environment without a directory.

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	stdcmp "cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,13 +9,16 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/language/compile"
+	"indirtui/indirector/language/eval"
 	"indirtui/indirector/model"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
@@ -38,7 +42,7 @@ func start(t *testing.T, files map[string]string) *engine.Engine {
 	}
 	e, err := engine.New(engine.Options{
 		Specs: specs, Termini: []indirector.Descriptor{Catalog, knownNode, fewData}, ConfDir: filepath.Join(dir, "conf"), VarDir: filepath.Join(dir, "var"),
-		Application: "server", Recording: filepath.Join(dir, "rec.jsonl"),
+		Application: "server", Recording: filepath.Join(dir, "rec.jsonl"), Debug: &debugger.Options{},
 		Set: []settings.Override{
 			{Name: "codedir", Value: filepath.Join(dir, "code")}, {Name: "node_terminus", Value: "known"}, {Name: "data_binding_terminus", Value: "few"},
 		},
@@ -219,5 +223,151 @@ code node bad01: failed (class bad failed)
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// A compile is held at places of its manifests, with what is around and what is visible
+// there, and goes on statement by statement.
+func TestHeldCompile(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"manifests/site.pp": "node default {\n  $a = 1\n  include ntp\n  notify { 'end': }\n}",
+		"modules/ntp/manifests/init.pp": "class ntp($servers) {\n  $n = 2\n  $servers.each |$s| {\n    ntp::peer { $s:\n      port => $n,\n    }\n  }\n" +
+			"  notify { upcase('done'): }\n}",
+		"modules/ntp/manifests/peer.pp": "define ntp::peer($port) {\n  notify { \"${title} ${port}\": }\n}",
+	}
+	for _, tt := range []struct {
+		name string
+		at   string        // the breakpoint
+		ways []debugger.Go // how it goes on; the last one is Continue
+		want string
+	}{
+		{"a line", "ntp/manifests/init.pp:4", nil, "at init.pp:4 within node, ntp, each: s=a servers=[a] n=2"},
+		{"a class", "class ntp", nil, "at class ntp within node, ntp: servers=[a]"},
+		{"a define", "define ntp::peer", nil, "at define ntp::peer within ntp::peer: title=a port=2"},
+		{"a function", "function upcase", nil, "at function upcase within node, ntp: servers=[a] n=2"},
+		{"a resource", "resource Ntp::Peer[a]", nil, "at resource Ntp::Peer[a] within node, ntp, each: servers=[a] n=2"},
+		{"a node", "node default", nil, "at node default within node:"},
+		{
+			"over", "site.pp:2",
+			[]debugger.Go{debugger.Over, debugger.Over, debugger.Over},
+			"at site.pp:2; at site.pp:3; at site.pp:4; at peer.pp:2",
+		},
+		{
+			"step", "init.pp:2",
+			[]debugger.Go{debugger.Step, debugger.Step, debugger.Step, debugger.Step, debugger.Step},
+			"at init.pp:2; at init.pp:3; at init.pp:4; at init.pp:8; at site.pp:4; at peer.pp:2",
+		},
+		{
+			"finish", "init.pp:4",
+			[]debugger.Go{debugger.Finish, debugger.Finish},
+			"at init.pp:4; at init.pp:8; at site.pp:4",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, files)
+			b, err := debugger.Parse("ind=catalog at " + tt.at + " once")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Debugger.Add(b); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() {
+				_, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+				ended <- err
+			}()
+			var got []string
+			for _, how := range append(tt.ways, debugger.Continue) {
+				h := waitHeld(t, e)
+				if got = append(got, h.State.Code.String()); tt.ways == nil {
+					got = []string{seen(h.State.Code)}
+				}
+				if err := e.Debugger.Resume(h.ID, how); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(got, "; "); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// waitHeld returns the request that is held next.
+func waitHeld(t *testing.T, e *engine.Engine) debugger.Held {
+	t.Helper()
+	for {
+		if all := e.Debugger.Held(); len(all) > 0 {
+			return all[0]
+		}
+		select {
+		case <-e.Debugger.Changed():
+		case <-time.After(30 * time.Second):
+			t.Fatal("nothing is held")
+		}
+	}
+}
+
+// seen is a place with what is around it, and the variables of manifests there.
+func seen(at *indirector.Code) string {
+	var calls []string
+	for _, c := range at.Calls {
+		calls = append(calls, stdcmp.Or(c.Name, "node"))
+	}
+	text := at.String() + " within " + strings.Join(calls, ", ") + ":"
+	for _, p := range at.Variables {
+		switch name := p.Key.Str(); name {
+		case "s", "n", "servers", "port":
+			text += " " + name + "=" + eval.Text(p.Value)
+		case "title":
+			if p.Value.Str() == "a" {
+				text += " title=a"
+			}
+		}
+	}
+	return text
+}
+
+// A statement fails as a breakpoint says, and a compile that is held goes away with its
+// caller.
+func TestFailedInCode(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{"manifests/site.pp": "$a = 1\nnotify { 'x': }"})
+	b, err := debugger.Parse("at site.pp:2 do fail 'no more' once")
+	if err == nil {
+		_, err = e.Debugger.Add(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"}
+	if _, err := e.Once(t.Context(), find); err == nil || !strings.Contains(err.Error(), "no more") || !strings.Contains(err.Error(), "site.pp, line: 2") {
+		t.Errorf("got %v", err)
+	}
+	if b, err = debugger.Parse("at site.pp:1"); err == nil {
+		_, err = e.Debugger.Add(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := e.Once(ctx, find)
+		ended <- err
+	}()
+	waitHeld(t, e)
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("the compile went on")
+	}
+	if held := e.Debugger.Held(); len(held) > 0 {
+		t.Errorf("left behind: %v", held)
 	}
 }

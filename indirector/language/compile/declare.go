@@ -187,6 +187,11 @@ func (c *compilation) addResource(s *scope, r *resource) error {
 	if err := c.insert(r); err != nil {
 		return err
 	}
+	if c.thread.IsArmed() {
+		if err := c.thread.Declared(s.vars, r.ref(), r.file, r.line); err != nil {
+			return err
+		}
+	}
 	if r.isClass(c) {
 		c.pending = append(c.pending, r)
 		return nil

@@ -58,6 +58,9 @@ func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *sy
 		if called := f.thread.opts.Called; called != nil && !isMember {
 			called(name)
 		}
+		if f.thread.IsArmed() && err == nil && !isMember {
+			err = f.stop(AtFunction, name, s)
+		}
 		switch {
 		case isMember || err != nil:
 		case builtin != nil:

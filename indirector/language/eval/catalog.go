@@ -167,6 +167,11 @@ func (t *Thread) RunContainer(d *Container, s *Scope, match []data.Value) error 
 	f := t.enter(nil, s, nil)
 	defer t.leave(f)
 	f.match = match
+	if t.IsArmed() {
+		if err := f.stop(d.Kind.place(), d.title(), d.site); err != nil {
+			return d.site.fail(f, err)
+		}
+	}
 	_, err := d.body(f)
 	if j, ok := err.(*jump); ok && j.kind != toBreak {
 		return nil

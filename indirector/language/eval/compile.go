@@ -186,9 +186,15 @@ func (c *compiler) block(n *syntax.Block) code {
 		statements[i] = c.node(x)
 	}
 	return func(f *frame) (v data.Value, err error) {
-		for _, statement := range statements {
+		for i, statement := range statements {
 			if err = f.thread.step(); err != nil {
 				return v, s.fail(f, err)
+			}
+			if f.thread.IsArmed() {
+				at := site{n.Statements[i], s.source}
+				if err = f.stop(AtStatement, "", at); err != nil {
+					return v, at.fail(f, err)
+				}
 			}
 			if v, err = statement(f); err != nil {
 				return v, err

@@ -56,6 +56,9 @@ type Options struct {
 	// there is no more.
 	Load func(kind Kind, name, from string) (Found, error)
 
+	// Stopper is asked at every statement whether the evaluation is to stop. If nil, it
+	// does not.
+	Stopper Stopper
 	// Called receives the name of every function that a program or a template calls. It
 	// may be nil.
 	Called func(name string)

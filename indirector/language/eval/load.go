@@ -19,6 +19,17 @@ const (
 	NodeKind
 )
 
+// place is the kind of a Stop that a container is.
+func (k Kind) place() string {
+	switch k {
+	case ClassKind:
+		return AtClass
+	case DefineKind:
+		return AtDefine
+	}
+	return AtNode
+}
+
 // A Definition is one of a program.
 type Definition struct {
 	Kind Kind

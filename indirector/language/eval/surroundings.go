@@ -33,31 +33,7 @@ func (c *Invocation) Callers() []Call {
 
 // Variables returns those that the place of the call sees, by their names: the nearest of
 // each. Parameters without a value are not there.
-func (c *Invocation) Variables() []data.Pair {
-	var out []data.Pair
-	seen := map[string]bool{}
-	put := func(name string, v data.Value) {
-		if !seen[name] {
-			seen[name] = true
-			out = append(out, data.P(name, v))
-		}
-	}
-	for f := c.frame; f != nil && f.locals != nil; f = f.outer {
-		for i, name := range f.locals.names {
-			if i < len(f.slots) && f.slots[i].bound {
-				put(name, f.slots[i].value)
-			}
-		}
-	}
-	for s := c.frame.scope; s != nil; s = s.next() {
-		for _, v := range s.vars {
-			if v.ready {
-				put(v.name, v.value)
-			}
-		}
-	}
-	return out
-}
+func (c *Invocation) Variables() []data.Pair { return visible(c.frame, c.frame.scope) }
 
 // Loads finds a function of a module by its name, as one in Ruby does that calls it.
 func (c *Invocation) Loads(name string) {

@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"indirtui/indirector/data"
+)
+
+// A Stopper may stop an evaluation: let it wait, or fail it.
+type Stopper interface {
+	// Armed reports whether there is a reason to stop anywhere. It is asked at every
+	// statement.
+	Armed() bool
+	// Stop returns when the evaluation may go on. The Stop must not be used after that.
+	// The error fails what would be evaluated.
+	Stop(context.Context, *Stop) error
+}
+
+// The kinds of a Stop.
+const (
+	AtStatement = "statement"
+	AtClass     = "class"
+	AtDefine    = "define"
+	AtNode      = "node"
+	AtFunction  = "function"
+	AtResource  = "resource"
+)
+
+// A Stop is a place where an evaluation may be stopped: before a statement, the body of a
+// class, define or node, a call of a function, or when a resource was declared.
+type Stop struct {
+	Kind string
+	Name string // "ntp", "apache::vhost", "template", "File[/etc/motd]"; "" of a statement
+	File string
+	Line int
+
+	thread *Thread
+	frame  *frame // nil of a resource
+	scope  *Scope // of a resource
+}
+
+// Depth is how many calls, classes, defines and templates are around the place.
+func (s *Stop) Depth() int { return len(s.thread.stack) }
+
+// Calls are what is around the place, the outermost first.
+func (s *Stop) Calls() []Call { return s.thread.calls() }
+
+// Variables are those that the place sees, the nearest first.
+func (s *Stop) Variables() []data.Pair {
+	if s.frame == nil {
+		return visible(nil, s.scope)
+	}
+	return visible(s.frame, s.frame.scope)
+}
+
+// IsArmed reports whether to stop anywhere. It is asked before a Stop is made.
+func (t *Thread) IsArmed() bool { return t.opts.Stopper != nil && t.opts.Stopper.Armed() }
+
+// stop lets the debugger stop before what stands at a place.
+func (f *frame) stop(kind, name string, s site) error {
+	line, _ := s.position(s.node)
+	return f.thread.opts.Stopper.Stop(f.thread.ctx, &Stop{Kind: kind, Name: name, File: s.source.File, Line: line, thread: f.thread, frame: f})
+}
+
+// Declared lets the debugger stop when a resource was declared.
+func (t *Thread) Declared(s *Scope, ref, file string, line int) error {
+	return t.opts.Stopper.Stop(t.ctx, &Stop{Kind: AtResource, Name: ref, File: file, Line: line, thread: t, scope: s})
+}
+
+// title is what a container is called: of a node, how its hosts are written.
+func (d *Container) title() string {
+	var names []string
+	for _, h := range d.Hosts {
+		if h.Regexp != "" {
+			names = append(names, "/"+h.Regexp+"/")
+		} else {
+			names = append(names, h.Name)
+		}
+	}
+	return cmp.Or(d.Name, strings.Join(names, ", "))
+}
+
+// visible are the variables of a frame and the scopes behind it, the nearest first.
+func visible(f *frame, s *Scope) []data.Pair {
+	var out []data.Pair
+	seen := map[string]bool{}
+	put := func(name string, v data.Value) {
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, data.P(name, v))
+		}
+	}
+	for ; f != nil && f.locals != nil; f = f.outer {
+		for i, name := range f.locals.names {
+			if i < len(f.slots) && f.slots[i].bound {
+				put(name, f.slots[i].value)
+			}
+		}
+	}
+	for ; s != nil; s = s.next() {
+		for _, v := range s.vars {
+			if v.ready {
+				put(v.name, v.value)
+			}
+		}
+	}
+	return out
+}
