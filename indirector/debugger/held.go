@@ -63,6 +63,19 @@ type Held struct {
 	Changes []Change           // the edits
 }
 
+// Where returns where the request is held.
+func (h *Held) Where() Where {
+	w := Where{Step: h.State.Point.Step, After: h.State.Done}
+	switch at := h.State.Code; {
+	case at == nil:
+	case at.Kind == "statement":
+		w.Code = Place{Kind: "file", Name: at.File, Line: at.Line}
+	default:
+		w.Code = Place{Kind: at.Kind, Name: at.Name}
+	}
+	return w
+}
+
 // Disabled returns "" if a field of EditNames, or opt.NAME, can be edited, else the
 // reason why not.
 func (h *Held) Disabled(name string) string { return disabled(h.State, name) }

@@ -334,7 +334,7 @@ func seen(at *indirector.Code) string {
 	return text
 }
 
-// A statement fails as a breakpoint says, and a compile that is held goes away with its
+// A statement fails as a breakpoint wants it to, and a compile that is held goes away with its
 // caller.
 func TestFailedInCode(t *testing.T) {
 	t.Parallel()

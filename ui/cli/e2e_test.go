@@ -256,6 +256,7 @@ func TestTerminal(t *testing.T) {
 		"a recording":                 lookAtARecording,
 		"colours":                     coloursInATerminal,
 		"a situation":                 situationInATerminal,
+		"a held manifest":             heldManifestInATerminal,
 		"a note in an editor":         noteInAnEditor,
 		"no terminal":                 withoutATerminal,
 		"first contact":               firstContact,
@@ -293,6 +294,40 @@ func situationInATerminal(t *testing.T, program string) {
 	term.run(program+" demo S-07 --ascii").wait("- Requests ", "all 1 ", "- #1 find node n1 ", "cannot connect to db")
 	term.write("q").wait("exit 0", "recording: ")
 	term.run(program+" demo S-07 --plain").wait("Puppet shows: ", "#1 find node n1  err", "exit 0")
+}
+
+// A compile is held in a manifest, shows the lines and variables there, and goes on
+// statement by statement; without a screen, too.
+func heldManifestInATerminal(t *testing.T, program string) {
+	t.Helper()
+	term := open(t)
+	for name, text := range map[string]string{
+		"manifests/site.pp":             "include ntp\nnotify { 'end': }\n",
+		"modules/ntp/manifests/init.pp": "class ntp {\n  $secret_password = 'hunter2'\n  $n = 2\n  [7, 8].each |$s| {\n    notify { \"${s} ${n}\": }\n  }\n}\n",
+	} {
+		path := filepath.Join(term.dir, "code/environments/production", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := " --confdir conf --vardir var --set codedir=$PWD/code --set certname=n1 --application server --ascii"
+	term.run("mkdir -p conf var; " + program + site).wait("no requests yet")
+	term.write(":break ind=catalog at ntp/manifests/init.pp:5").keys("Enter").wait("5 Breaks 1")
+	term.write(":find catalog web01").keys("Enter").wait("HELD 1")
+	term.write("gg").keys("Enter").wait("HELD at init.pp:5 by b1", "modules/ntp/manifests/init.pp", ">   5      notify { \"${s} ${n}\": }", "each ", "$s               7 ", "$n               2 ", "(masked secret")
+	if screen := term.screen(); strings.Contains(screen, "  \"hunter2\"") {
+		t.Errorf("a secret is shown: %s", screen)
+	}
+	term.write("i").wait("d  delay", "e  error").keys("Escape").wait("HELD at init.pp:5")
+	term.write("c").wait("HELD at init.pp:5 by b1", "$s               8 ")
+	term.write("O").wait("HELD at site.pp:2 by step", ">   2  notify { 'end': }")
+	term.write("c").wait("STORY", "the compiler answered")
+	term.write("q").write("q").wait("exit 0", "recording: ")
+	commands := "'break ind=catalog at ntp/manifests/init.pp:5 once' 'find catalog web01' 'wait held' step 'wait held' continue wait"
+	term.run("printf '%s\\n' "+commands+" | "+program+site+" --plain").wait("held by step", "sees $s=8 ", "did :continue #1", "exit 0")
 }
 
 func journeyInATerminal(t *testing.T, program string) {

@@ -15,7 +15,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/mattn/go-isatty"
 
-	"indirtui/indirector/debugger"
+	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
@@ -387,12 +387,17 @@ func (x *plain) heldNews() {
 	}
 	where := map[uint64]string{}
 	for _, h := range x.debugger.Held() {
-		at := debugger.Where{Step: h.State.Point.Step, After: h.State.Done}.String()
+		at := h.Where().String()
+		if h.State.Code != nil {
+			at += h.Since.String() // a place in a program may come again
+		}
 		if where[h.ID] = at; x.where[h.ID] == at {
 			continue
 		}
 		x.println(x.console.HeldText(&h))
-		if f, err := x.debugger.Plan(x.ctx, h.ID); err == nil {
+		if code := h.State.Code; code != nil {
+			x.println(x.seen(code))
+		} else if f, err := x.debugger.Plan(x.ctx, h.ID); err == nil {
 			x.println(fmt.Sprintf("plan of #%d: %s", h.ID, f.Why))
 		}
 		for _, watched := range x.env.Watches {
@@ -400,6 +405,20 @@ func (x *plain) heldNews() {
 		}
 	}
 	x.where = where
+}
+
+// seen is the variables that are nearest to a place in a program, in one line.
+func (x *plain) seen(at *indirector.Code) string {
+	const most, longest = 10, 60
+	text := "sees"
+	for i, p := range at.Variables {
+		if i == most {
+			return text + fmt.Sprintf(" and %d more", len(at.Variables)-most)
+		}
+		name := p.Key.Text()
+		text += " $" + name + "=" + term.CleanTo(x.env.RedactedAs(name, p.Value.Inspect()), longest).String()
+	}
+	return text
 }
 
 // watched is what is seen of an expression or a server that is watched.

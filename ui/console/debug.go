@@ -122,8 +122,7 @@ func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err e
 
 // HeldText is a held request in one line.
 func (c *Console) HeldText(h *debugger.Held) string {
-	where := debugger.Where{Step: h.State.Point.Step, After: h.State.Done}
-	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, where, h.By)
+	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, h.Where(), h.By)
 	for _, change := range h.Changes {
 		text += "   " + change.String()
 	}

@@ -25,7 +25,8 @@ import (
 // A stay is a held request, and what will become of it.
 type stay struct {
 	debugger.Held
-	plan indirector.Forecast
+	plan    indirector.Forecast
+	program *program // nil between steps
 }
 
 // A stepper is what Steps knows of a request that is held: nothing else than the
@@ -50,7 +51,7 @@ func held(env *session.Env, id uint64) *stay {
 	if err != nil {
 		return nil
 	}
-	st := &stay{Held: h}
+	st := &stay{Held: h, program: programOf(h.State.Code)}
 	if st.plan, err = env.Debugger.Plan(context.Background(), id); err != nil {
 		return nil
 	}
@@ -102,8 +103,11 @@ func (st *stay) planned(s traces.Step) bool {
 	return s > p || s == p && !st.State.Done
 }
 
-// HeldAt returns where a request is held: "before 4 cache read".
+// HeldAt returns where a request is held: "before 4 cache read", "at init.pp:4".
 func HeldAt(h *debugger.Held) string {
+	if h.State.Code != nil {
+		return h.State.Code.String()
+	}
 	word := "before"
 	if h.State.Done {
 		word = "after"
@@ -310,7 +314,12 @@ func box(on bool) string {
 // disabledHeld is Disabled for what works only on a held request.
 func (s *Steps) disabledHeld(do screen.Action) string {
 	switch do {
-	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject:
+	case screen.EditHeld:
+		if s.hold.stay != nil && s.hold.stay.program != nil {
+			return "the terminus is at work: what it asks for meanwhile can be changed where that is held"
+		}
+		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
+	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.Inject:
 		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
 	case screen.AsItWas:
 		return screen.ReasonIf(s.hold.stay == nil || len(s.hold.stay.Changes) == 0, "nothing was edited")
@@ -344,6 +353,9 @@ func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 			return s.change(items[min(s.hold.at, len(items)-1)]), true
 		}
 	}
+	if st.program != nil && s.handleProgram(a) {
+		return nil, true
+	}
 	switch a.Action {
 	case screen.StepOnce:
 		return s.resume(debugger.Step), true
@@ -364,7 +376,7 @@ func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 	case screen.Inject:
 		return s.inject(), true
 	case screen.AddBreak:
-		return AddBreak(s.env, like(&st.State.Trace), st.State.Point.Step.String()), true
+		return AddBreak(s.env, like(&st.State.Trace), strings.TrimPrefix(st.Where().String(), "at ")), true
 	}
 	return nil, false
 }
@@ -484,19 +496,23 @@ var injections = []struct {
 	key                 rune
 	name, action, offer string
 	note                string
+	inProgram           bool // also where it is held in a program
 }{
-	{'d', "delay", "delay ", "2s", "let it wait, then go on"},
-	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message"},
-	{'n', "nil", "nil", "", "nobody has anything"},
-	{'v', "value", "value ", "", "answer this: text, or @FILE"},
-	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent"},
-	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer"},
-	{'4', "http code", "fail ", "404", "what a server's status would mean"},
+	{'d', "delay", "delay ", "2s", "let it wait, then go on", true},
+	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message", true},
+	{'n', "nil", "nil", "", "nobody has anything", false},
+	{'v', "value", "value ", "", "answer this: text, or @FILE", false},
+	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent", false},
+	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer", false},
+	{'4', "http code", "fail ", "404", "what a server's status would mean", false},
 }
 
 func (s *Steps) inject() tea.Cmd {
 	var items []widget.Item
 	for _, in := range injections {
+		if s.hold.stay.program != nil && !in.inProgram {
+			continue
+		}
 		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
 			switch in.action {
 			case "nil":

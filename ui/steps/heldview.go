@@ -21,6 +21,9 @@ func (s *Steps) heldLine() term.Line {
 	if st.Why != "" && !st.Caller.IsZero() {
 		l.Put(term.Quiet, " ("+st.Why+")")
 	}
+	if st.program != nil {
+		return l
+	}
 	legend := term.Of(term.Quiet, "dotted rows are the plan ")
 	if l.Width()+legend.Width()+2 <= s.width {
 		l.To(s.width - legend.Width())
@@ -36,6 +39,9 @@ const heldPane = 40
 // be changed about them.
 func (s *Steps) viewHeld() term.Lines {
 	st := s.hold.stay
+	if st.program != nil {
+		return s.viewProgram()
+	}
 	wide := s.width >= screen.Wide
 	cells := s.width
 	if wide {

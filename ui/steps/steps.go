@@ -172,8 +172,9 @@ func (s *Steps) take(m loaded) {
 	}
 	s.fold()
 	if st := m.stay; st != nil {
-		if was == nil || was.State.Point != st.State.Point || was.State.Done != st.State.Done {
+		if was == nil || was.State.Point != st.State.Point || was.State.Done != st.State.Done || was.State.Code != st.State.Code {
 			s.toStep(st.State.Point.Step)
+			s.hold.at = 0
 		}
 		s.placed = true
 	}

@@ -1,0 +1,176 @@
+package steps
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/ui/screen"
+	"indirtui/ui/term"
+	"indirtui/ui/widget"
+)
+
+// maxSource bounds the file that is read for the lines around a place.
+const maxSource = 4 << 20
+
+// around is how many lines are read above and below a place.
+const around = 20
+
+// A program is a place in a program where a request is held, with the lines around it.
+type program struct {
+	*indirector.Code
+	lines []string
+	first int    // the number of the first line
+	wrong string // why there are no lines
+}
+
+// programOf reads the lines around the place where a request is held; nil if it is held
+// between two steps.
+func programOf(at *indirector.Code) *program {
+	if at == nil {
+		return nil
+	}
+	c := &program{Code: at}
+	f, err := os.Open(at.File)
+	if err != nil || at.Line == 0 {
+		c.wrong = "the program is no file that can be read"
+		return c
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxSource)
+	c.first = max(at.Line-around, 1)
+	for n := 1; n <= at.Line+around && lines.Scan(); n++ {
+		if n >= c.first {
+			c.lines = append(c.lines, lines.Text())
+		}
+	}
+	if len(c.lines) <= at.Line-c.first {
+		c.wrong = "the file has changed: it has no line " + strconv.Itoa(at.Line)
+	}
+	return c
+}
+
+// source is the lines around the place, with a cursor at it.
+func (c *program) source(th *term.Theme, redact func(string) string, width, height int) term.Lines {
+	lines := term.Lines{th.Titled(width, term.Title{Left: term.Of(term.Bold, shortPath(c.File)), Right: term.Of(term.Quiet, c.what())})}
+	if c.wrong != "" {
+		return append(lines, term.Of(term.Quiet, "   "+c.wrong))
+	}
+	room := max(height-1, 1)
+	from := max(c.Line-c.first-room/2, 0)
+	from = max(min(from, len(c.lines)-room), 0)
+	for i := from; i < min(from+room, len(c.lines)); i++ {
+		n, style := c.first+i, term.Quiet
+		var l term.Line
+		l.Space(1)
+		if n == c.Line {
+			style = term.Touched
+			l.Put(term.Touched|term.Bold, th.Glyphs.Cursor)
+		} else {
+			l.Space(1)
+		}
+		number := strconv.Itoa(n)
+		l.Space(max(4-len(number), 0))
+		l.Put(style, number)
+		l.Space(2)
+		if n != c.Line {
+			style = term.Plain
+		}
+		text := strings.ReplaceAll(redact(c.lines[i]), "\t", "    ")
+		l.Add(style, term.CleanTo(text, max(width-l.Width()-1, 1)))
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// what is what begins at the place; "" of a statement.
+func (c *program) what() string {
+	if c.Kind == "statement" {
+		return ""
+	}
+	return c.Kind + " " + c.Name
+}
+
+// calls are what is around the place, the innermost first.
+func (c *program) calls(th *term.Theme, width, height int) term.Lines {
+	lines := term.Lines{th.Titled(width, term.Title{Left: term.Of(term.Quiet, "within"), Right: term.Of(term.Quiet, strconv.Itoa(len(c.Calls)))})}
+	for i := len(c.Calls) - 1; i >= 0 && len(lines) < height; i-- {
+		call := &c.Calls[i]
+		name := call.Name
+		if name == "" {
+			name = "node"
+		}
+		var l term.Line
+		l.Space(3)
+		l.Cell(term.Plain, term.CleanTo(name, 24), 24)
+		l.Space(1)
+		if call.File != "" {
+			l.Add(term.Quiet, term.CleanTo(filepath.Base(call.File)+":"+strconv.Itoa(call.Line), max(width-l.Width()-1, 1)))
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// variables are those that the place sees, without the first ones that are scrolled away.
+func (c *program) variables(th *term.Theme, redact func(name, value string) string, skip, width, height int) term.Lines {
+	title := term.Title{Left: term.Of(term.Bold, "VARIABLES"), Right: term.Of(term.Quiet, strconv.Itoa(len(c.Variables)))}
+	lines := term.Lines{th.Titled(width, title)}
+	for i := skip; i < len(c.Variables) && len(lines) < height; i++ {
+		name := c.Variables[i].Key.Text()
+		var f widget.Fact
+		f.Label, f.Text = "$"+name, redact(name, c.Variables[i].Value.Inspect())
+		lines = append(lines, f.Lines(3, 20, width, 1)...)
+	}
+	return lines
+}
+
+// shortPath is the end of a path that names a file within its module.
+func shortPath(path string) string {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return strings.Join(parts[max(len(parts)-4, 0):], "/")
+}
+
+// viewProgram shows where in a program the request waits: the lines, what is around them, and
+// the variables.
+func (s *Steps) viewProgram() term.Lines {
+	c, th := s.hold.stay.program, s.env.Theme
+	lines := term.Lines{s.heldLine()}
+	room := s.height - 1
+	if s.width >= screen.Wide {
+		left := s.width * 3 / 5
+		right := s.width - left - 1
+		upper := min(len(c.Calls)+1, room/3)
+		aside := c.calls(th, right, upper)
+		aside = append(aside, c.variables(th, s.env.RedactedAs, s.hold.at, right, room-len(aside))...)
+		source := c.source(th, s.env.Redacted, left, room)
+		return append(lines, term.Beside(source.Fill(left, room), aside.Fill(right, room), left, th)...)
+	}
+	lines = append(lines, c.source(th, s.env.Redacted, s.width, max(room/2, 4))...)
+	lines = append(lines, c.calls(th, s.width, min(len(c.Calls)+1, max(room/5, 3)))...)
+	lines = append(lines, c.variables(th, s.env.RedactedAs, s.hold.at, s.width, s.height-len(lines))...)
+	return lines.Fill(s.width, s.height)
+}
+
+// handleProgram runs a command where a request is held in a program, and reports whether it
+// is one for it: the variables scroll.
+func (s *Steps) handleProgram(a screen.Command) bool {
+	last := max(len(s.hold.stay.program.Variables)-1, 0)
+	switch a.Action {
+	case screen.Down:
+		s.hold.at = min(s.hold.at+a.Times(), last)
+	case screen.Up:
+		s.hold.at = max(s.hold.at-a.Times(), 0)
+	case screen.Top:
+		s.hold.at = 0
+	case screen.Bottom:
+		s.hold.at = last
+	default:
+		return false
+	}
+	return true
+}
