@@ -20,6 +20,9 @@ type Place struct {
 // kinds are what a Place may be beside a line of a file.
 var kinds = []string{"class", "define", "node", "function", "resource"}
 
+// PlaceKinds returns what a Place may be beside a line of a file.
+func PlaceKinds() []string { return slices.Clone(kinds) }
+
 func (p Place) String() string {
 	if p.Kind == "file" {
 		return quote(p.Name + ":" + strconv.Itoa(p.Line))

@@ -19,7 +19,7 @@ import (
 // debugCommands are those of the debugger, in the order of help.
 func debugCommands() []cmd {
 	return []cmd{
-		{name: "break", args: "[EXPR] [before|after STEP] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", help: "stop requests between two questions, or do something there", offered: hasDebugger, next: nextBreak, run: breakAt},
+		{name: "break", args: "[EXPR] [before|after STEP | at PLACE] [do ACTION] [once|first N] [every N] [N%]   or ID on|off   or remove ID", help: "stop requests between two questions, or do something there", offered: hasDebugger, next: nextBreak, run: breakAt},
 		{name: "breaks", args: "[on|off]", help: "list the breakpoints; off disarms them all and lets everything go", offered: hasDebugger, next: nextOnOff, run: breaks},
 		{name: "hold", args: "[#N]", help: "list what is held, or hold a running request at its next question", offered: hasDebugger, run: hold},
 		{name: "step", args: "[#N]", help: "let a held request go to the next question", offered: hasDebugger, next: nextHeld, run: goOn(debugger.Step)},
@@ -437,6 +437,9 @@ func nextBreak(c *Console, l call) []option {
 		var steps []string
 		for s := range traces.Step(traces.StepCount) {
 			steps = append(steps, strings.ReplaceAll(s.String(), " ", "-"))
+		}
+		if before == "at" {
+			return append(plain("step", typed, steps...), plain("in a manifest", typed, debugger.PlaceKinds()...)...)
 		}
 		return plain("step", typed, steps...)
 	case "do":

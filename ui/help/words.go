@@ -154,6 +154,11 @@ var guides = []guide{
 		{"q", "indirtui config: what is in force and who decided; indirtui config --help: the keys"},
 		{"q", "indirtui config check: what is wrong with a file; it is read at the start"},
 	}},
+	{"manifest", "What does my manifest do here?", [][2]string{
+		{":", "break ind=catalog at ntp/manifests/init.pp:12, or at class ntp, define, node, function or resource File[/x]"},
+		{":", "find catalog NODE: it is held there, with the lines, what is around them and the variables"},
+		{"s", "go on to the next statement; o to the next one here, O out of the class or function, c to the end"},
+	}},
 	{"swap", "What if another terminus answered?", [][2]string{
 		{"3", "go to Routes, and put the cursor on the indirection"},
 		{"W", "what it would mean for the recorded requests; nothing is executed"},

@@ -195,7 +195,7 @@ type row struct {
 var table = []row{
 	{Enter, []string{"enter"}, InHeld, false, "detail", "show the detail of a step; in the pane EDIT: change"},
 	{StepOnce, []string{"s"}, InHeld, false, "step", "go on to the next question, also of a request that it asks"},
-	{StepOver, []string{"o"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller"},
+	{StepOver, []string{"o"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller; in a manifest to the next statement here"},
 	{Finish, []string{"O"}, InHeld, false, "finish", "go on to the end of this request"},
 	{Continue, []string{"c"}, InHeld | InBreaks, false, "continue", "let the request go on"},
 	{ContinueAll, []string{"C"}, InHeld | InBreaks, false, "all", "let every held request go on"},

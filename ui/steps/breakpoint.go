@@ -98,7 +98,7 @@ func breakForm(env *session.Env, title string, values [3]string, enter func(text
 		Title: title,
 		Fields: []widget.Field{
 			{Label: "WHEN", Hint: "an expression; empty is always", Choices: recentWhen(env)},
-			{Label: "WHERE", Hint: "before or after a step", Choices: wheres()},
+			{Label: "WHERE", Hint: "before or after a step, or at init.pp:12, at class ntp", Choices: wheres()},
 			{Label: "DO", Hint: "and how often: once, first 3, every 10, 30%", Choices: actions},
 		},
 		Check: func(v []string) (string, *widget.Problem, int) {
@@ -141,7 +141,11 @@ func place(s string) string {
 		return ""
 	}
 	word, rest, _ := strings.Cut(s, " ")
-	if word != "before" && word != "after" && word != "at" {
+	switch word {
+	case "at":
+		return s
+	case "before", "after":
+	default:
 		word, rest = "before", s
 	}
 	return word + " " + strings.ReplaceAll(strings.TrimSpace(rest), " ", "-")

@@ -97,6 +97,14 @@ func HeldTrace(env *session.Env, id uint64) *traces.Trace {
 	return (&stay{Held: h}).trace(env)
 }
 
+// place is where a breakpoint would hold the request here again.
+func (st *stay) place() string {
+	if st.program != nil {
+		return st.Where().String()
+	}
+	return st.State.Point.Step.String()
+}
+
 // planned reports whether a step is still to come.
 func (st *stay) planned(s traces.Step) bool {
 	p := st.State.Point.Step
@@ -376,7 +384,7 @@ func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 	case screen.Inject:
 		return s.inject(), true
 	case screen.AddBreak:
-		return AddBreak(s.env, like(&st.State.Trace), strings.TrimPrefix(st.Where().String(), "at ")), true
+		return AddBreak(s.env, like(&st.State.Trace), st.place()), true
 	}
 	return nil, false
 }
