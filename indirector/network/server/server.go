@@ -55,6 +55,7 @@ type Limits struct {
 	Header      int           // bytes of all headers: 64 KiB
 	HeaderTime  time.Duration // for the handshake and the headers: 15 s
 	Idle        time.Duration // between requests: 60 s
+	Silence     time.Duration // after which a connection without a request may be closed for a new one: 1 s
 	Wait        time.Duration // for one of Requests: 30 s, and an eighth of that without a certificate
 	Longest     time.Duration // that a request may take, however it is held: 1 h
 	Drain       time.Duration // of running requests after ctx ends: 30 s
@@ -83,6 +84,7 @@ func (l *Limits) fill() {
 	}
 	set(&l.HeaderTime, 15*time.Second)
 	set(&l.Idle, 60*time.Second)
+	set(&l.Silence, time.Second)
 	set(&l.Wait, 30*time.Second)
 	set(&l.Longest, time.Hour)
 	set(&l.Drain, 30*time.Second)
@@ -247,13 +249,10 @@ func (l *limitListener) wait() bool {
 	}
 }
 
-// silence is after which time a connection may be closed for another one.
-const silence = time.Second
-
 func (l *limitListener) closeSilent() {
 	l.mu.Lock()
 	var silent *limitedConn
-	oldest := time.Now().Add(-silence)
+	oldest := time.Now().Add(-l.s.o.Limits.Silence)
 	for c, since := range l.quiet {
 		if since.Before(oldest) {
 			silent, oldest = c, since
