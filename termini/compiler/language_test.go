@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/files"
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/model"
@@ -369,5 +371,98 @@ func TestFailedInCode(t *testing.T) {
 	}
 	if held := e.Debugger.Held(); len(held) > 0 {
 		t.Errorf("left behind: %v", held)
+	}
+}
+
+// Compiles of one environment go on beside each other while its files change; some are
+// cancelled, held, stepped, aborted or let fail at any statement. Nothing is left behind,
+// and what is compiled at the end is what the files have then.
+func TestParallelCompiles(t *testing.T) {
+	t.Parallel()
+	class := func(n int) string {
+		return fmt.Sprintf("class app {\n  $n = %d\n%s  range(1, 5).each |$i| {\n    app::part { \"p${i}\": n => $n }\n  }\n}\n", n, strings.Repeat("  # grows\n", n))
+	}
+	e := start(t, map[string]string{
+		"manifests/site.pp":             "node default {\n  include app\n  App::Part <| |>\n}",
+		"modules/app/manifests/init.pp": class(1),
+		"modules/app/manifests/part.pp": "define app::part($n) {\n  notify { \"${title} ${n}\": message => template('app/t.erb') }\n}",
+		"modules/app/templates/t.erb":   "<%= @title %> <%= @n %>",
+	})
+	b, err := debugger.Parse("ind=catalog at define app::part do hold 20%")
+	if err == nil {
+		_, err = e.Debugger.Add(b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	codedir, _ := e.Settings.Get("codedir")
+	file := filepath.Join(codedir, "environments/production/modules/app/manifests/init.pp")
+	ended := make(chan struct{})
+	var user, all sync.WaitGroup
+	user.Go(func() { // lets go, in one way or another, of what is held
+		for n := 0; ; n++ {
+			for _, h := range e.Debugger.Held() {
+				switch n++; n % 5 {
+				case 0:
+					_ = e.Debugger.Abort(h.ID)
+				case 1:
+					_ = e.Debugger.Inject(h.ID, debugger.Action{Do: debugger.Fail, Text: "by the test"}, debugger.Continue)
+				default:
+					_ = e.Debugger.Resume(h.ID, debugger.Go(n%5-1)) // step, over, finish
+				}
+			}
+			select {
+			case <-ended:
+				return
+			case <-e.Debugger.Changed():
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	find := func(ctx context.Context) (*model.Catalog, error) {
+		resp, err := e.Once(ctx, &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+		if err != nil {
+			return nil, err
+		}
+		return resp.Instance().(*model.Catalog), nil
+	}
+	for i := range 4 {
+		all.Go(func() {
+			for n := range 15 {
+				ctx, cancel := context.WithCancel(t.Context())
+				if n%4 == i {
+					stop := time.AfterFunc(time.Duration(n)*200*time.Microsecond, cancel)
+					defer stop.Stop()
+				}
+				c, err := find(ctx)
+				cancel()
+				if err == nil && len(c.Resources) != 15 {
+					t.Errorf("a catalog has %d resources", len(c.Resources))
+				}
+				if err != nil && !regexp.MustCompile("by the test|aborted by you|context canceled|Syntax error").MatchString(err.Error()) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for n := range 20 {
+		text := class(n + 2)
+		if n%7 == 3 {
+			text = "class app {" // broken meanwhile
+		}
+		if err := files.Write(file, []byte(text), files.Options{Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all.Wait()
+	close(ended)
+	user.Wait()
+	e.Debugger.SetOff(true)
+	c, err := find(t.Context())
+	if err != nil || c.Resource("Notify[p3 21]") == nil {
+		t.Errorf("the last compile has not what the files have: %v", err)
+	}
+	if held := e.Debugger.Held(); len(held) > 0 {
+		t.Errorf("%d requests are left", len(held))
 	}
 }
