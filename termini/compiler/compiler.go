@@ -116,6 +116,8 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request, node *m
 	}
 	if node.Facts != nil {
 		in.Facts = node.Facts.Values
+	} else {
+		traces.Explain(ctx, "there are no facts of "+req.Key+", so its catalog was compiled without any")
 	}
 	catalog, err := t.language(ctx, in)
 	if err != nil {

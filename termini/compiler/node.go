@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 
 	"indirtui/indirector"
@@ -13,6 +14,7 @@ import (
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/nested"
+	"indirtui/traces"
 )
 
 // node returns the node of a request, with what the server knows among its parameters.
@@ -32,12 +34,14 @@ func (t *Terminus) node(ctx context.Context, req *indirector.Request, facts *mod
 		Indirection: "node", Verb: indirector.Find, Key: req.Key, Environment: req.Environment, Options: given,
 	})
 	if err != nil {
+		traces.ExplainFailure(ctx, "the node of "+req.Key+" was not found, because that failed ("+lastAsked(ctx)+"), so nothing was compiled")
 		message := "Failed when searching for node " + req.Key + ": " + indirector.Message(bare(err))
 		t.env.Log.Error(message)
 		return nil, &indirector.Failure{Message: message, Err: bare(err)}
 	}
 	node, ok := inst.(*model.Node)
 	if !ok {
+		traces.ExplainFailure(ctx, "there is no node "+req.Key+" ("+lastAsked(ctx)+" has why), so nothing was compiled")
 		return nil, &indirector.Failure{Class: "ArgumentError", Message: "Could not find node '" + req.Key + "'; cannot compile"}
 	}
 	known := *node
@@ -47,6 +51,21 @@ func (t *Terminus) node(ctx context.Context, req *indirector.Request, facts *mod
 		}
 	}
 	return &known, nil
+}
+
+// lastAsked names the request that was asked last: "#7".
+func lastAsked(ctx context.Context) string {
+	name := "it is not recorded"
+	if live := traces.FromContext(ctx); live != nil {
+		live.Look(func(t *traces.Trace) {
+			for i := range t.Spans {
+				if s := &t.Spans[i]; s.Kind == traces.Nested && s.Request != 0 {
+					name = "#" + strconv.FormatUint(s.Request, 10)
+				}
+			}
+		})
+	}
+	return name
 }
 
 // bare is the error of a nested request without its place there: it gets one here.

@@ -324,7 +324,7 @@ func heldManifestInATerminal(t *testing.T, program string) {
 	term.write("i").wait("d  delay", "e  error").keys("Escape").wait("HELD at init.pp:5")
 	term.write("c").wait("HELD at init.pp:5 by b1", "$s               8 ")
 	term.write("O").wait("HELD at site.pp:2 by step", ">   2  notify { 'end': }")
-	term.write("c").wait("STORY", "the compiler answered")
+	term.write("c").wait("STORY", "ANSWERED terminus compiler")
 	term.write("q").write("q").wait("exit 0", "recording: ")
 	commands := "'break ind=catalog at ntp/manifests/init.pp:5 once' 'find catalog web01' 'wait held' step 'wait held' continue wait"
 	term.run("printf '%s\\n' "+commands+" | "+program+site+" --plain").wait("held by step", "sees $s=8 ", "did :continue #1", "exit 0")

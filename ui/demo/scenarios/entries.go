@@ -67,7 +67,7 @@ var titles = []title{
 
 // Catalogue returns the fifty situations, in order.
 func Catalogue() []Entry {
-	all := slices.Concat(cacheScenarios(), classifierScenarios(), routeScenarios(), fileScenarios(), servingScenarios(), agentScenarios(), remoteScenarios())
+	all := slices.Concat(cacheScenarios(), classifierScenarios(), routeScenarios(), fileScenarios(), servingScenarios(), compilerScenarios(), agentScenarios(), remoteScenarios())
 	entries := make([]Entry, 0, len(titles))
 	for _, t := range titles {
 		e := Entry{ID: t.id, Title: t.title, Seen: t.seen, Needs: t.needs}
