@@ -43,7 +43,7 @@ var rules = []rule{
 
 	{"indirector", "indirector/data traces traces/spell", ""},
 	{"indirector/data", "", ""},
-	{"indirector/origins", "", ""},
+	{"indirector/origins", "traces traces/spell", ""},
 	{"indirector/redact", "indirector/data", ""},
 	{"indirector/rich", "indirector/data", ""},
 	{"indirector/settings", "traces/spell", ""},

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"text/tabwriter"
+
+	"indirtui/traces"
 )
 
 // A Why is where the attributes of one resource are from, beside their values.
@@ -44,7 +47,7 @@ func (d *Document) Why(ref string, values []Value) *Why {
 	}
 	for i, v := range values {
 		a := Explained{Name: v.Name, Value: v.JSON, Source: Source{From: Unknown.String()}, Overruled: []Source{}}
-		if known := r.sources(v.Name); len(known) > 0 {
+		if known := r.Sources(v.Name); len(known) > 0 {
 			a.Source, a.Overruled = known[0], append(a.Overruled, known[1:]...)
 		}
 		w.Attributes[i] = a
@@ -52,7 +55,8 @@ func (d *Document) Why(ref string, values []Value) *Why {
 	return w
 }
 
-func (r *Declared) sources(attribute string) []Source {
+// Sources are where an attribute is from, and what it overruled; nil if that is not known.
+func (r *Declared) Sources(attribute string) []Source {
 	for _, a := range r.Attributes {
 		if a.Name == attribute {
 			return a.Sources
@@ -118,6 +122,42 @@ func (w *Why) Rows() []Row {
 		}
 	}
 	return rows
+}
+
+// Text is all of it as lines, for a terminal; longest is how much is printed of a value.
+func (w *Why) Text(longest int) string {
+	var b strings.Builder
+	b.WriteString(safe(w.Head()) + "\n")
+	if within := w.Inside(); within != "" {
+		b.WriteString(safe(within) + "\n")
+	}
+	if len(w.Attributes) == 0 {
+		return b.String()
+	}
+	b.WriteByte('\n')
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(Titles[:], "\t"))
+	for _, r := range w.Rows() {
+		if value := []rune(r.Cells[1]); len(value) > longest {
+			r.Cells[1] = string(value[:longest-1]) + "…"
+		}
+		for i, c := range r.Cells {
+			r.Cells[i] = safe(c)
+		}
+		fmt.Fprintln(t, strings.Join(r.Cells[:], "\t"))
+	}
+	t.Flush()
+	return b.String()
+}
+
+func safe(s string) string { return string(traces.AppendSafe(nil, s)) }
+
+// String is where it is from, in a few words, with its place.
+func (o Source) String() string {
+	if at := o.place(); at != "-" {
+		return o.words() + "  " + at
+	}
+	return o.words()
 }
 
 // words are what kind of origin it is, and the level of data.

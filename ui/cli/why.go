@@ -13,7 +13,6 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/indirector/origins"
-	"indirtui/traces/spell"
 )
 
 // A whyCommand compiles a catalog and lists where the attributes of a resource are from.
@@ -77,7 +76,9 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 		if c.format == "json" {
 			return writeJSON(c.p.out, whyResult{args[0], got.Environment, why})
 		}
-		return printWhy(c.p.out, why)
+		const longest = 60 // of a value
+		_, err = io.WriteString(c.p.out, why.Text(longest))
+		return err
 	})
 }
 
@@ -91,59 +92,35 @@ func (c *whyCommand) failed(f failure) error {
 
 // explained returns where the attributes of a resource are from, or one of them.
 func explained(e *engine.Engine, catalog *model.Catalog, ref, attribute string) (*origins.Why, error) {
-	res, err := resourceOf(catalog, ref)
-	if err != nil {
-		return nil, err
+	refs := make([]string, len(catalog.Resources))
+	for i := range catalog.Resources {
+		refs[i] = catalog.Resources[i].Ref()
 	}
-	var names []string
+	at, err := origins.MatchRef(catalog.Name, ref, refs)
+	if err != nil {
+		return nil, lostError{err}
+	}
+	res := &catalog.Resources[at]
 	var values []origins.Value
 	shown := withoutSecrets(e, res)
 	for _, p := range shown.Hash() {
-		name := p.Key.Text()
-		names = append(names, name)
-		if attribute != "" && name != attribute {
-			continue
-		}
 		text, err := format.AppendJSON(nil, p.Value)
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, origins.Value{Name: name, JSON: text})
-	}
-	if attribute != "" && len(values) == 0 {
-		return nil, lostError{fmt.Errorf("%s has no attribute %q%s", res.Ref(), attribute, meant(attribute, names))}
+		values = append(values, origins.Value{Name: p.Key.Text(), JSON: text})
 	}
 	redact := func(text string) string { return redacted(e, text) }
-	return catalog.Origins.Document(redact).Why(origins.Ref(res.Type, redact(res.Title)), values), nil
-}
-
-// resourceOf returns the resource of a reference. The case of letters counts only where
-// two resources differ in nothing else.
-func resourceOf(c *model.Catalog, ref string) (*model.Resource, error) {
-	var refs []string
-	var found *model.Resource
-	for i := range c.Resources {
-		r := &c.Resources[i]
-		if r.Ref() == ref {
-			return r, nil
-		}
-		if found == nil && strings.EqualFold(r.Ref(), ref) {
-			found = r
-		}
-		refs = append(refs, r.Ref())
+	why := catalog.Origins.Document(redact).Why(origins.Ref(res.Type, redact(res.Title)), values)
+	if attribute == "" {
+		return why, nil
 	}
-	if found == nil {
-		return nil, lostError{fmt.Errorf("the catalog of %s has no resource %s%s", c.Name, ref, meant(ref, refs))}
+	one, err := why.Match(attribute)
+	if err != nil {
+		return nil, lostError{err}
 	}
-	return found, nil
-}
-
-// meant is a guess at what a name was meant to be.
-func meant(name string, there []string) string {
-	if near := spell.Nearest(name, there); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
+	why.Attributes = why.Attributes[one : one+1]
+	return why, nil
 }
 
 // withoutSecrets are the attributes of a resource with redacted secrets.
@@ -157,32 +134,4 @@ func withoutSecrets(e *engine.Engine, r *model.Resource) data.Value {
 		data.P("parameters", r.Parameters), data.P("sensitive_parameters", data.OfList(sensitive)),
 	}))
 	return v.Get("parameters")
-}
-
-func printWhy(out io.Writer, w *origins.Why) error {
-	head := w.Head()
-	if within := w.Inside(); within != "" {
-		head += "\n" + within
-	}
-	if _, err := io.WriteString(out, mapLines(head, clean)); err != nil {
-		return err
-	}
-	if len(w.Attributes) == 0 {
-		return nil
-	}
-	fmt.Fprintln(out)
-	return printTable(out, strings.Join(origins.Titles[:], "\t"), w.Rows(), func(r origins.Row, put func(...string)) {
-		cells := r.Cells
-		cells[1] = cut(cells[1])
-		put(cells[:]...)
-	})
-}
-
-// cut is the beginning of a long value.
-func cut(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }
