@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,53 @@ func findWhy(tr *trip) {
 	tr.sees(`Class[App] has no attribute "moed"; did you mean mode?`)
 	tr.Command("why")
 	tr.sees("why of which resource?").Keys("esc", "esc")
+}
+
+// Two catalogs are compared with the origins of both sides above each difference.
+func TestWhyCatalogsDiffer(t *testing.T) {
+	t.Parallel()
+	travel(t, func(p *program) { lay(t, p) }, func(tr *trip) {
+		tr.Command("find catalog n1 terminus=compiler")
+		_, last := tr.session.log.Range()
+		site := filepath.Join(tr.program.site.Dir, "environments/app")
+		for name, change := range map[string][2]string{
+			"data/common.yaml":              {"[a]", "[a, b]"},
+			"manifests/site.pp":             {"owner => 'root'", "owner => 'root', noop => true"},
+			"modules/app/manifests/init.pp": {"    mode => '0600',\n", "    mode => '0640', content => 'all'\n"},
+			"environment.conf":              {},
+		} {
+			text := strings.Replace(compiled["environments/app/"+name], change[0], change[1], 1)
+			if err := os.WriteFile(filepath.Join(site, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tr.Command("find catalog n1 terminus=compiler")
+		tr.Command(fmt.Sprintf("diff #1 #%d", last+1))
+		above := func(text, a, b string) {
+			t.Helper()
+			lines := strings.Split(tr.Frame(), "\n")
+			at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, " "+text+" ") })
+			if at < 1 {
+				t.Fatalf("no line has %s:\n%s", text, tr.Frame())
+			}
+			left, right, _ := strings.Cut(strings.Trim(lines[at-1], "|"), "|")
+			if !strings.HasSuffix(strings.TrimSpace(left), a) || !strings.HasSuffix(strings.TrimSpace(right), b) {
+				t.Errorf("above %s: got %q and %q, want %q and %q\n%s", text, left, right, a, b, tr.Frame())
+			}
+		}
+		tr.Keys("g")
+		tr.to("content")
+		above("content", "init.pp:3", "init.pp:7")
+		tr.to("mode")
+		above("mode", "init.pp:7", "init.pp:7")
+		tr.to("noop")
+		above("noop", "", "site.pp:2")
+		tr.Keys("u")
+		tr.sees(" -> ", "init.pp:7").Keys("u", "=", "g", "]", "[").Exact()
+		if err := os.RemoveAll(tr.program.site.Dir); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // What the screen is, without the size of the recording and how long the compile took.
