@@ -3,7 +3,6 @@ package origins
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 )
 
@@ -18,12 +17,12 @@ type Document struct {
 
 // A Declared is one resource of a Document.
 type Declared struct {
-	Ref        string   `json:"ref"`
-	File       string   `json:"file,omitempty"`
-	Line       int      `json:"line,omitempty"`
-	Virtual    bool     `json:"virtual,omitempty"`
-	Within     []string `json:"within,omitempty"` // the outermost first
-	Attributes []Named  `json:"attributes,omitempty"`
+	Ref        string  `json:"ref"`
+	File       string  `json:"file,omitempty"`
+	Line       int     `json:"line,omitempty"`
+	Virtual    bool    `json:"virtual,omitempty"`
+	In         string  `json:"in,omitempty"` // the reference of what contains it
+	Attributes []Named `json:"attributes,omitempty"`
 }
 
 // A Named is an attribute with where its value is from, and where those were from that
@@ -49,7 +48,7 @@ type Source struct {
 // Document first takes several times as long.
 func (t *Table) AppendJSON(b []byte, redact func(string) string) []byte {
 	w := writer{t: t, redact: redact, texts: map[string][]byte{}, refs: make([][]byte, len(t.Resources))}
-	for i := range t.Resources {
+	for i := range t.Resources { // those that the catalog does not have may contain others
 		w.refs[i] = quote(Ref(t.Resources[i].Type, w.clean(t.Resources[i].Title)))
 	}
 	b = append(b, `{"resources":[`...)
@@ -78,7 +77,6 @@ type writer struct {
 	redact func(string) string
 	texts  map[string][]byte // what was redacted, as JSON
 	refs   [][]byte          // of the resources, as JSON
-	up     []int32           // of one resource, what contains it
 }
 
 func (w *writer) clean(s string) string {
@@ -111,19 +109,8 @@ func (w *writer) resource(b []byte, i int) []byte {
 	if r.Virtual {
 		b = append(b, `,"virtual":true`...)
 	}
-	w.up = w.up[:0]
-	for at := r.Container; at != 0 && len(w.up) < len(w.refs); at = w.t.Resources[at-1].Container {
-		w.up = append(w.up, at-1)
-	}
-	for i, at := range slices.Backward(w.up) {
-		lead := ","
-		if i == len(w.up)-1 {
-			lead = `,"within":[`
-		}
-		b = append(append(b, lead...), w.refs[at]...)
-	}
-	if len(w.up) > 0 {
-		b = append(b, ']')
+	if r.Container != 0 {
+		b = append(append(b, `,"in":`...), w.refs[r.Container-1]...)
 	}
 	for i, a := range r.Attributes {
 		lead := ","

@@ -71,6 +71,18 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// A circle of containers, which only a recording can have, comes to an end.
+func TestCircle(t *testing.T) {
+	t.Parallel()
+	doc, err := origins.Parse([]byte(`{"resources":[{"ref":"A[a]","in":"B[b]"},{"ref":"B[b]","in":"A[a]"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(doc.Why("A[a]", nil).Within); n < 2 || n > 10_000 {
+		t.Errorf("it is within %d", n)
+	}
+}
+
 // What is written has no secrets, and what redacts texts once more, as exports do, leaves
 // it as it is: an attribute is no secret because of its name.
 func TestRedacted(t *testing.T) {

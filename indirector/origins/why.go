@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -43,7 +44,7 @@ func (d *Document) Why(ref string, values []Value) *Why {
 	}
 	w := &Why{
 		Resource: ref, File: r.File, Line: r.Line, Virtual: r.Virtual,
-		Within: append([]string{}, r.Within...), Attributes: make([]Explained, len(values)),
+		Within: d.within(r), Attributes: make([]Explained, len(values)),
 	}
 	for i, v := range values {
 		a := Explained{Name: v.Name, Value: v.JSON, Source: Source{From: Unknown.String()}, Overruled: []Source{}}
@@ -53,6 +54,21 @@ func (d *Document) Why(ref string, values []Value) *Why {
 		w.Attributes[i] = a
 	}
 	return w
+}
+
+// maxWithin is how many containers of a resource are named: a recording may have a circle
+// of them.
+const maxWithin = 1000
+
+// within returns what contains a resource, the outermost first.
+func (d *Document) within(r *Declared) []string {
+	up := []string{}
+	for r != nil && r.In != "" && len(up) < maxWithin {
+		up = append(up, r.In)
+		r = d.Find(r.In)
+	}
+	slices.Reverse(up)
+	return up
 }
 
 // Sources are where an attribute is from, and what it overruled; nil if that is not known.

@@ -112,7 +112,7 @@ func TestHostileOrigins(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{
 		`3`, `{}`, `{"resources":[{"ref":3}]}`,
-		`{"resources":[{"ref":"F\u001b[2J[\u202e]","file":"\u001b]0;x\u0007","line":-1,"within":["\u001b[2J","` + strings.Repeat("x", 5000) + `"],"attributes":[{"name":"a\u202e"},` +
+		`{"resources":[{"ref":"F\u001b[2J[\u202e]","file":"\u001b]0;x\u0007","line":-1,"in":"\u001b[2J` + strings.Repeat("x", 5000) + `","attributes":[{"name":"a\u202e"},` +
 			`{"name":"a","sources":[{"from":"\u001b","file":"/dev/zero","line":-5},{"from":"","file":"/","line":99999999999},{"from":"x","level":"\r\n: \u001b"},{"from":"y","file":"/nope/\u001b","line":2}]}]}]}`,
 	} {
 		for _, catalog := range []string{`3`, `[]`, `{"resources":3}`, `{"resources":[1,{},{"type":"F\u001b[2J","title":"\u202e","parameters":{"a":"\u001b","a\u202e":[]}},{"type":"X","title":"y","parameters":3}]}`} {

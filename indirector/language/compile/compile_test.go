@@ -115,7 +115,7 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%s %s: got %s, want %s", tt.ref, tt.attribute, got, tt.want)
 		}
 	}
-	if got := strings.Join(doc.Find("File[/y]").Within, " "); got != "Class[main] Class[L] D[x]" {
+	if got := strings.Join(doc.Why("File[/y]", nil).Within, " "); got != "Class[main] Class[L] D[x]" {
 		t.Errorf("the containers of File[/y] are %s", got)
 	}
 }
