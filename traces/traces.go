@@ -563,6 +563,20 @@ type Value struct {
 type Values struct {
 	Answer Value
 	Sent   Value // the instance of a save
+	// Origins is where what is in the answer is from, if that was made here: of a catalog,
+	// see indirector/origins.
+	Origins Value
+}
+
+// All are the values, by the names that recordings give them.
+func (v *Values) All() [3]NamedValue {
+	return [...]NamedValue{{"value", &v.Answer}, {"sent", &v.Sent}, {"origins", &v.Origins}}
+}
+
+// A NamedValue is one of the values of a request.
+type NamedValue struct {
+	Name string
+	*Value
 }
 
 // A Piece is one of the texts, in UTF-8, that a body is made of.
@@ -652,6 +666,14 @@ func (t *Trace) Sent() Value {
 		return Value{}
 	}
 	return t.Values.Sent
+}
+
+// Origins is where what is in the answer is from; it has no model if that is not known.
+func (t *Trace) Origins() Value {
+	if t.Values == nil {
+		return Value{}
+	}
+	return t.Values.Origins
 }
 
 // Clone returns a copy that shares nothing with t that is still written to.

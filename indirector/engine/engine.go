@@ -150,7 +150,7 @@ func New(o Options) (*Engine, error) {
 	e.now.Store(c)
 	r := NewRenderer(e.Redactor)
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rotate: o.Rotate, Keep: o.Keep, KeepBytes: o.KeepBytes, Stopped: stopped(o.Log), Rows: o.Rows, Memory: o.Memory, Render: r.Render, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rotate: o.Rotate, Keep: o.Keep, KeepBytes: o.KeepBytes, Stopped: stopped(o.Log), Rows: o.Rows, Memory: o.Memory, Render: r.Render, Origins: r.Origins, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/model"
 	"indirtui/indirector/redact"
 	"indirtui/traces"
 )
@@ -96,6 +97,21 @@ func (r *Renderer) Render(model string, instance any) traces.Value {
 		}
 	}
 	return x.value(traces.Value{Model: model, Format: "json", Redacted: x.hidden, Source: source})
+}
+
+// Origins returns where what is in a catalog is from; the zero Value if that is not known.
+func (r *Renderer) Origins(name string, instance any) traces.Value {
+	c, _ := instance.(*model.Catalog)
+	if c == nil || c.Origins == nil {
+		return traces.Value{}
+	}
+	hidden := 0
+	body := c.Origins.AppendJSON(nil, func(text string) string {
+		text, n := r.redactor.Text(text)
+		hidden += n
+		return text
+	})
+	return traces.Value{Model: name, Format: "json", Body: body, Size: len(body), Redacted: hidden}
 }
 
 // value puts the body into v.

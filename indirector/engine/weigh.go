@@ -31,7 +31,7 @@ func weigh(instance any) int64 {
 	case *model.Resource:
 		n += weighResource(x)
 	case *model.Catalog:
-		n += weighValue(x.RecursiveMetadata) + weighPairs(x.Extra) + int64(len(x.Metadata))*least
+		n += weighValue(x.RecursiveMetadata) + weighPairs(x.Extra) + x.Origins.Weight() + int64(len(x.Metadata))*least
 		for i := range x.Resources {
 			n += weighResource(&x.Resources[i])
 		}

@@ -8,6 +8,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/origins"
 )
 
 // A Catalog is the desired state of a node. Rules FMT-CAT-01 to FMT-CAT-07.
@@ -26,6 +27,7 @@ type Catalog struct {
 	Metadata          []NamedMetadata // of files, by title
 	RecursiveMetadata data.Value      // title to source to list of metadata; nil if there is none
 	Extra             []data.Pair
+	Origins           *origins.Table // where everything in it is from, never written; nil if that is not known
 	odd               odd
 }
 

@@ -5,9 +5,12 @@
 // metadata of files is found for a static catalog. The language itself is in package
 // language/compile. Rules TERM-COMP-01 to TERM-COMP-11.
 //
-// A program in this process may give two options more than Puppet has: what is known
-// beyond the catalog, as where each value is from, is stored in a [*compile.Receiver], the
-// option [compile.OptionReceiver]; with [compile.OptionUnsaved] the facts that come with
+// A catalog that is traced, or given to a program in this process, knows where each value
+// in it is from.
+//
+// A program in this process may give two options more than Puppet has: the catalog with
+// its virtual resources is stored in a [*compile.Receiver], the option
+// [compile.OptionReceiver]; with [compile.OptionUnsaved] the facts that come with
 // the request count and are not saved. For a node on the network manifests may run commands,
 // as in Puppet; a program has to allow that by [compile.OptionCommands].
 package compiler

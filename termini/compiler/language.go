@@ -40,7 +40,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	}
 	get := func(name string) string { v, _ := settings.Get(name); return v }
 	o := l.site(ctx, get, in.Environment)
-	o.Origins = in.Receiver != nil
+	o.Origins = in.Receiver != nil || traces.FromContext(ctx) != nil
 	if in.Commands {
 		o.Generate = generate
 	}
@@ -62,7 +62,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		return nil, failed(ctx, err)
 	}
 	if in.Receiver != nil {
-		in.Receiver.Result = result
+		in.Receiver.Catalog = result.Catalog
 	}
 	return result.Catalog, nil
 }

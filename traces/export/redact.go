@@ -50,9 +50,12 @@ func (m *redactor) copy(where string, from, to reflect.Value) {
 		if from.IsNil() {
 			return
 		}
-		to.Set(reflect.New(from.Type().Elem()))
-		m.copy(within(where, "value"), from.Elem().FieldByName("Answer"), to.Elem().FieldByName("Answer"))
-		m.copy(within(where, "sent"), from.Elem().FieldByName("Sent"), to.Elem().FieldByName("Sent"))
+		own := new(traces.Values)
+		to.Set(reflect.ValueOf(own))
+		all := own.All()
+		for i, v := range from.Interface().(*traces.Values).All() {
+			m.copy(within(where, v.Name), reflect.ValueOf(v.Value).Elem(), reflect.ValueOf(all[i].Value).Elem())
+		}
 	case from.Kind() == reflect.Struct:
 		for i := range from.NumField() {
 			m.copy(within(where, from.Type().Field(i).Name), from.Field(i), to.Field(i))

@@ -88,8 +88,10 @@ func TestRoundTrip(t *testing.T) {
 	var tr traces.Trace
 	next := 0
 	fill(reflect.ValueOf(&tr).Elem(), &next)
-	tr.Values.Answer.Body, tr.Values.Sent.Body = []byte("the value"), []byte("sent \xff")
-	tr.Values.Answer.Pieces, tr.Values.Sent.Pieces = nil, nil
+	tr.Values.Answer.Body, tr.Values.Sent.Body, tr.Values.Origins.Body = []byte("the value"), []byte("sent \xff"), []byte("origins")
+	for _, v := range tr.Values.All() {
+		v.Pieces = nil
+	}
 	tr.Parent = 1
 	record(s, find("facts", "first"), nil)
 	tr.Previous = 1
@@ -105,7 +107,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []*traces.Value{&want.Values.Answer, &want.Values.Sent} {
+	for _, v := range want.Values.All() {
 		v.Digest = digest(v.Body)
 		v.Body = nil
 	}
@@ -115,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, v := range []struct {
 		value traces.Value
 		want  string
-	}{{got.Value(), "the value"}, {got.Sent(), "sent \xff"}} {
+	}{{got.Value(), "the value"}, {got.Sent(), "sent \xff"}, {got.Origins(), "origins"}} {
 		if b, err := r.Body(v.value); err != nil || string(b) != v.want {
 			t.Errorf("got body %q, %v, want %q", b, err, v.want)
 		}

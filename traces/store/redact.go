@@ -31,19 +31,30 @@ func (s *Store) values(m *traces.Trace, instance any) int {
 	if m.Values == nil && (instance == nil || s.opts.Render == nil) {
 		return 0
 	}
-	own := traces.Values{Answer: m.Value(), Sent: m.Sent()}
+	own := traces.Values{Answer: m.Value(), Sent: m.Sent(), Origins: m.Origins()}
 	value := &own.Answer
 	if m.Verb == traces.Save {
 		value = &own.Sent
 	}
-	digest(&own.Answer)
-	digest(&own.Sent)
+	n := 0
+	for _, v := range own.All() {
+		digest(v.Value)
+	}
 	if instance != nil && s.opts.Render != nil && value.Model == "" {
-		*value = s.render(m, instance)
+		*value = s.render(m, m.Indirection, instance, s.opts.Render)
+		if s.opts.Origins != nil && m.Verb != traces.Save {
+			own.Origins = s.render(m, originsOf, instance, s.opts.Origins)
+		}
+	}
+	for _, v := range own.All() {
+		n += v.Redacted
 	}
 	m.Values = &own
-	return own.Answer.Redacted + own.Sent.Redacted
+	return n
 }
+
+// originsOf is what origins are remembered by, which are no model of Puppet.
+const originsOf = "origins"
 
 // Redacted returns a redacted copy of t, which need not have ended.
 func Redacted(t *traces.Trace, redact func(string) (string, int)) *traces.Trace {
@@ -105,21 +116,22 @@ func redactText(s *string, redact func(string) (string, int)) (n int) {
 	return n
 }
 
-// render renders an instance. If that panics, there is no value but a note.
-func (s *Store) render(t *traces.Trace, instance any) (v traces.Value) {
+// render renders an instance, or what is known of it, as a model. If that panics, there is
+// no value but a note.
+func (s *Store) render(t *traces.Trace, model string, instance any, render func(model string, instance any) traces.Value) (v traces.Value) {
 	defer func() {
 		if p := recover(); p != nil {
 			v = traces.Value{}
 			t.Notes = append(t.Notes[:len(t.Notes):len(t.Notes)], traces.Remark{Step: traces.Caller, Text: fmt.Sprintf("the value cannot be shown: %v", p)})
 		}
 	}()
-	if v, ok := s.rendered.find(t.Indirection, instance); ok {
+	if v, ok := s.rendered.find(model, instance); ok {
 		return v
 	}
-	v = s.opts.Render(t.Indirection, instance)
+	v = render(model, instance)
 	digest(&v)
-	if !s.opts.Once || int64(len(v.Body)) <= s.opts.Memory/64 {
-		s.rendered.keep(t.Indirection, instance, v)
+	if v.Model != "" && (!s.opts.Once || int64(len(v.Body)) <= s.opts.Memory/64) {
+		s.rendered.keep(model, instance, v)
 	}
 	return v
 }
@@ -192,8 +204,9 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
 	}
 	if m.Values != nil {
 		own := *m.Values
-		text(&own.Answer.Source)
-		text(&own.Sent.Source)
+		for _, v := range own.All() {
+			text(&v.Source)
+		}
 		m.Values = &own
 	}
 	for i := range m.Steps {

@@ -15,7 +15,8 @@ type Edit struct {
 	Trace func(*traces.Trace) *traces.Trace
 	// Keep reports whether the bytes of a value of t are saved.
 	Keep func(t *traces.Trace, v *traces.Value) bool
-	// Body returns the bytes of a value to save. Where is "value" or "sent".
+	// Body returns the bytes of a value to save. Where is "value", "sent" or
+	// "origins".
 	Body func(id uint64, where, format string, b []byte) []byte
 	// Text returns a comment to save, or the key, run, caller, origin or fault of
 	// a request without detail. Where is its name.
@@ -105,8 +106,9 @@ func (x *saving) add(id uint64) bool {
 		if own.Values != nil {
 			values := *own.Values
 			own.Values = &values
-			x.body(&own, "value", &values.Answer)
-			x.body(&own, "sent", &values.Sent)
+			for _, v := range values.All() {
+				x.body(&own, v.Name, v.Value)
+			}
 		}
 		x.out = appendTrace(x.out, &own, l.Replays != 0)
 	} else {

@@ -40,7 +40,7 @@
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
 //	 "notes":[…],"noted":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
-//	 "sent":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…}
+//	 "sent":{…},"origins":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…}
 //	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
 //	{"comment":7,"text":…,"t":…}              a comment
 //	{"event":…,"t":…}                         something beside the requests
@@ -98,6 +98,9 @@ type Options struct {
 	// when a request is read before the writer has seen it. Model is the name
 	// of the indirection. If nil, no values are kept.
 	Render func(model string, instance any) traces.Value
+	// Origins renders where what is in an instance is from, redacted; the zero Value if
+	// that is not known. It is called like Render. May be nil.
+	Origins func(model string, instance any) traces.Value
 	// Weigh estimates the memory of an instance, in bytes. It is called by End,
 	// and must be quick. If nil, instances are as large as those before.
 	Weigh func(instance any) int64

@@ -54,6 +54,7 @@ type line struct {
 	Held        int64        `json:"held"`
 	Value       lineValue    `json:"value"`
 	SentValue   lineValue    `json:"sent"`
+	Origins     lineValue    `json:"origins"`
 	Named       string       `json:"named"`
 	Party       string       `json:"party"`
 	Failed      uint64       `json:"failed"`
@@ -447,7 +448,13 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
 	})
-	return end(o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held)).value("value", t.Value()).value("sent", t.Sent()).str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	o = o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held))
+	if t.Values != nil {
+		for _, v := range t.Values.All() {
+			o = o.value(v.Name, v.Value)
+		}
+	}
+	return end(o.str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -470,7 +477,7 @@ func (o object) because(b traces.Because) object {
 	return o.str("why", b.Reason.String()).str("about", b.About)
 }
 
-func (o object) value(name string, v traces.Value) object {
+func (o object) value(name string, v *traces.Value) object {
 	if v.Model == "" && v.Format == "" && v.Digest == "" && v.Size == 0 && v.Redacted == 0 && v.Source == "" {
 		return o
 	}
@@ -584,10 +591,10 @@ func slotOf(choices []lineChoice) (s traces.Slot) {
 
 // values returns what the line has of the answer and of what was sent, or nil.
 func (l *line) values() *traces.Values {
-	if l.Value == (lineValue{}) && l.SentValue == (lineValue{}) {
+	if l.Value == (lineValue{}) && l.SentValue == (lineValue{}) && l.Origins == (lineValue{}) {
 		return nil
 	}
-	return &traces.Values{Answer: l.Value.value(), Sent: l.SentValue.value()}
+	return &traces.Values{Answer: l.Value.value(), Sent: l.SentValue.value(), Origins: l.Origins.value()}
 }
 
 func (v *lineValue) value() traces.Value {

@@ -154,8 +154,9 @@ func (s *Store) forget(sl *slot) {
 		s.ring.safe[sl.id] = d
 	default:
 		if sl.valued {
-			s.release(sl.trace.Value())
-			s.release(sl.trace.Sent())
+			for _, v := range sl.trace.Values.All() {
+				s.release(v.Value)
+			}
 		}
 		s.lose(sl.id, r)
 	}
@@ -163,7 +164,7 @@ func (s *Store) forget(sl *slot) {
 
 // release drops one reference to a value in memory. The last one frees it;
 // freed is its size in bytes.
-func (s *Store) release(v traces.Value) (freed int64) {
+func (s *Store) release(v *traces.Value) (freed int64) {
 	if v.Digest == "" {
 		return 0
 	}
@@ -379,9 +380,10 @@ func (s *Store) processSlot(w *work, i int) {
 	if t.Values != nil {
 		v := *t.Values // a copy of t that Ended has made keeps the bytes
 		t.Values = &v
-		s.keepBody(w, &v.Answer)
-		s.keepBody(w, &v.Sent)
-		sl.valued = v.Answer.Digest != "" || v.Sent.Digest != ""
+		for _, v := range v.All() {
+			s.keepBody(w, v.Value)
+			sl.valued = sl.valued || v.Digest != ""
+		}
 	}
 	sl.trace, sl.done = t, true
 	sl.size = int64(unsafe.Sizeof(*t)) + sizeOf(t)
@@ -643,8 +645,8 @@ func (s *Store) dropBodies(over int64) (freed int64) {
 			continue
 		}
 		sl.valued = false
-		for _, v := range [...]traces.Value{sl.trace.Value(), sl.trace.Sent()} {
-			if n := s.release(v); n > 0 {
+		for _, v := range sl.trace.Values.All() {
+			if n := s.release(v.Value); n > 0 {
 				freed += n
 				s.stats.droppedBodies++
 			}

@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
+	"indirtui/indirector/origins"
 	"indirtui/traces/diff"
 	"indirtui/ui/command"
 )
@@ -259,21 +260,10 @@ func (n *compiledNode) differences() string {
 // reason is the error as a sentence, with its place.
 func (f *failure) reason() string {
 	text := oneLine(f.sentence)
-	if at := place(f.File, f.Line); at != "" {
+	if at := origins.Place(f.File, f.Line); at != "" {
 		text += " at " + at
 	}
 	return text
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// place is a file and a line, as far as they are known: code has no file.
-func place(file string, line int) string {
-	switch {
-	case line == 0:
-		return file
-	case file == "":
-		return fmt.Sprint("line ", line)
-	}
-	return fmt.Sprint(file, ":", line)
-}

@@ -160,6 +160,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Watch = func(ctx context.Context) (string, bool) { return watchFiles(ctx, e) }
 	} else {
 		cfg.Replay = s.log.Path()
+		cfg.RedactText = v.p.redactor().Text // of files that a value is from
 	}
 	var c *console.Console
 	cfg.Commands = func(env *session.Env) session.Commander {

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -13,9 +11,8 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
-	"indirtui/indirector/language/compile"
 	"indirtui/indirector/model"
-	"indirtui/traces/spell"
+	"indirtui/indirector/origins"
 )
 
 // A whyCommand compiles a catalog and lists where the attributes of a resource are from.
@@ -26,28 +23,9 @@ type whyCommand struct {
 
 // A whyResult is what why prints as JSON: schema why.
 type whyResult struct {
-	Node        string         `json:"node"`
-	Environment string         `json:"environment"`
-	Resource    string         `json:"resource"`
-	File        string         `json:"file,omitempty"`
-	Line        int            `json:"line,omitempty"`
-	Virtual     bool           `json:"virtual"` // the node does not get it
-	Within      []string       `json:"within"`  // the outermost first
-	Attributes  []whyAttribute `json:"attributes"`
-}
-
-type whyAttribute struct {
-	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"` // without secrets
-	whyOrigin
-	Overruled []whyOrigin `json:"overruled"` // values that were replaced, the last one first
-}
-
-type whyOrigin struct {
-	From  string `json:"from"`
-	Level string `json:"level,omitempty"` // of data
-	File  string `json:"file,omitempty"`
-	Line  int    `json:"line,omitempty"`
+	Node        string `json:"node"`
+	Environment string `json:"environment"`
+	*origins.Why
 }
 
 func (c *whyCommand) build(cmd *cobra.Command) {
@@ -88,18 +66,19 @@ func (c *whyCommand) run(ctx context.Context, args []string) error {
 		if _, err := e.Once(ctx, req); err != nil {
 			return c.failed(newFailure(e, err))
 		}
-		if got.Result == nil {
+		if got.Catalog == nil || got.Catalog.Origins == nil {
 			return fmt.Errorf("the catalog of %s was not compiled", args[0])
 		}
-		result, err := explained(e, got.Result, args[1], attribute)
+		why, err := explained(e, got.Catalog, args[1], attribute)
 		if err != nil {
 			return err
 		}
-		result.Node, result.Environment = args[0], got.Environment
 		if c.format == "json" {
-			return writeJSON(c.p.out, result)
+			return writeJSON(c.p.out, whyResult{args[0], got.Environment, why})
 		}
-		return result.print(c.p.out)
+		const longest = 60 // of a value
+		_, err = io.WriteString(c.p.out, why.Text(longest))
+		return err
 	})
 }
 
@@ -112,70 +91,36 @@ func (c *whyCommand) failed(f failure) error {
 }
 
 // explained returns where the attributes of a resource are from, or one of them.
-func explained(e *engine.Engine, r *compile.Result, ref, attribute string) (*whyResult, error) {
-	res, err := resourceOf(r.Catalog, ref)
+func explained(e *engine.Engine, catalog *model.Catalog, ref, attribute string) (*origins.Why, error) {
+	refs := make([]string, len(catalog.Resources))
+	for i := range catalog.Resources {
+		refs[i] = catalog.Resources[i].Ref()
+	}
+	at, err := origins.MatchRef(catalog.Name, ref, refs)
 	if err != nil {
-		return nil, err
+		return nil, lostError{err}
 	}
-	out := &whyResult{
-		Resource: res.Ref(), File: res.File, Line: int(res.Line), Virtual: res.Virtual,
-		Within: append([]string{}, r.Containers(res.Ref())...), Attributes: []whyAttribute{},
-	}
-	var names []string
+	res := &catalog.Resources[at]
+	var values []origins.Value
 	shown := withoutSecrets(e, res)
 	for _, p := range shown.Hash() {
-		name := p.Key.Text()
-		names = append(names, name)
-		if attribute != "" && name != attribute {
-			continue
-		}
-		a := whyAttribute{Name: name, whyOrigin: whyOrigin{From: compile.Unknown.String()}, Overruled: []whyOrigin{}}
-		if a.Value, err = format.AppendJSON(nil, p.Value); err != nil {
+		text, err := format.AppendJSON(nil, p.Value)
+		if err != nil {
 			return nil, err
 		}
-		for i, o := range r.Why(res.Ref(), name) {
-			origin := whyOrigin{From: o.Kind.String(), Level: o.From, File: o.File, Line: o.Line}
-			if i == 0 {
-				a.whyOrigin = origin
-			} else {
-				a.Overruled = append(a.Overruled, origin)
-			}
-		}
-		out.Attributes = append(out.Attributes, a)
+		values = append(values, origins.Value{Name: p.Key.Text(), JSON: text})
 	}
-	if attribute != "" && len(out.Attributes) == 0 {
-		return nil, lostError{fmt.Errorf("%s has no attribute %q%s", res.Ref(), attribute, meant(attribute, names))}
+	redact := func(text string) string { return redacted(e, text) }
+	why := catalog.Origins.Document(redact).Why(origins.Ref(res.Type, redact(res.Title)), values)
+	if attribute == "" {
+		return why, nil
 	}
-	return out, nil
-}
-
-// resourceOf returns the resource of a reference. The case of letters counts only where
-// two resources differ in nothing else.
-func resourceOf(c *model.Catalog, ref string) (*model.Resource, error) {
-	var refs []string
-	var found *model.Resource
-	for i := range c.Resources {
-		r := &c.Resources[i]
-		if r.Ref() == ref {
-			return r, nil
-		}
-		if found == nil && strings.EqualFold(r.Ref(), ref) {
-			found = r
-		}
-		refs = append(refs, r.Ref())
+	one, err := why.Match(attribute)
+	if err != nil {
+		return nil, lostError{err}
 	}
-	if found == nil {
-		return nil, lostError{fmt.Errorf("the catalog of %s has no resource %s%s", c.Name, ref, meant(ref, refs))}
-	}
-	return found, nil
-}
-
-// meant is a guess at what a name was meant to be.
-func meant(name string, there []string) string {
-	if near := spell.Nearest(name, there); near != "" {
-		return "; did you mean " + near + "?"
-	}
-	return ""
+	why.Attributes = why.Attributes[one : one+1]
+	return why, nil
 }
 
 // withoutSecrets are the attributes of a resource with redacted secrets.
@@ -189,55 +134,4 @@ func withoutSecrets(e *engine.Engine, r *model.Resource) data.Value {
 		data.P("parameters", r.Parameters), data.P("sensitive_parameters", data.OfList(sensitive)),
 	}))
 	return v.Get("parameters")
-}
-
-func (r *whyResult) print(out io.Writer) error {
-	head := r.Resource
-	if at := place(r.File, r.Line); at != "" {
-		head += "  " + at
-	}
-	if r.Virtual {
-		head += "  virtual: the node does not get it"
-	}
-	lines := []string{head}
-	if len(r.Within) > 0 {
-		lines = append(lines, "within "+strings.Join(r.Within, ", "))
-	}
-	if _, err := io.WriteString(out, mapLines(strings.Join(lines, "\n"), clean)); err != nil {
-		return err
-	}
-	if len(r.Attributes) == 0 {
-		return nil
-	}
-	fmt.Fprintln(out)
-	return printTable(out, "ATTRIBUTE\tVALUE\tFROM\tPLACE", r.Attributes, func(a whyAttribute, put func(...string)) {
-		put(a.Name, cut(string(a.Value)), a.source(), a.place())
-		for _, o := range a.Overruled {
-			put("", "", "  overruled: "+o.source(), o.place())
-		}
-	})
-}
-
-// source is what kind of origin it is, and the level of data.
-func (o whyOrigin) source() string {
-	level := o.Level
-	if o.File == "" {
-		level, _, _ = strings.Cut(level, ": ")
-	}
-	return strings.TrimSpace(o.From + " " + level)
-}
-
-// place is where it is. Of merged data the level has all places, behind a colon.
-func (o whyOrigin) place() string {
-	_, places, _ := strings.Cut(o.Level, ": ")
-	return dash(cmp.Or(place(o.File, o.Line), places))
-}
-
-// cut is the beginning of a long value.
-func cut(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }

@@ -33,7 +33,8 @@ type Comparison struct {
 	tab           int // of tabs
 	unified       bool
 	only          bool  // only what differs
-	shown         []int // of the lines
+	shown         []int // of the lines; ^i is where both sides of line i are from
+	from          map[string][2]string
 	list          widget.Table
 	below         [tabs]widget.Table // of the other tabs: they scroll
 }
@@ -52,6 +53,7 @@ var _ screen.Screen = (*Comparison)(nil)
 type compared struct {
 	a, b   Ref
 	report *diff.Report
+	from   map[string][2]string // where both sides of a line are from, by its path
 	err    error
 }
 
@@ -80,7 +82,7 @@ func read(env *session.Env, a, b Ref) func() compared {
 	o := diff.Options{Ignore: slices.Clone(env.Ignored), Apart: a.Log != b.Log}
 	return func() compared {
 		r, err := diff.Requests(a.Log, a.ID, b.Log, b.ID, o)
-		return compared{a, b, r, err}
+		return compared{a, b, r, readOrigins(a, b, r), err}
 	}
 }
 
@@ -96,7 +98,7 @@ func (c *Comparison) take(m compared) {
 		path = l.Path
 	}
 	first := c.report == nil
-	c.a, c.b, c.report = m.a, m.b, m.report
+	c.a, c.b, c.report, c.from = m.a, m.b, m.report, m.from
 	c.lay(path)
 	if i := c.next(-1, 1); first && i >= 0 {
 		c.list.To(i)
@@ -110,12 +112,26 @@ func (c *Comparison) take(m compared) {
 func (c *Comparison) lay(path string) {
 	c.shown = c.shown[:0]
 	for i := range c.lines() {
-		if l := &c.lines()[i]; !c.only || l.Kind != diff.Same {
-			c.shown = append(c.shown, i)
+		l := &c.lines()[i]
+		if c.only && l.Kind == diff.Same {
+			continue
 		}
+		if _, known := c.from[l.Path]; known {
+			c.shown = append(c.shown, ^i)
+		}
+		c.shown = append(c.shown, i)
 	}
 	c.list.SetLen(len(c.shown))
-	c.list.Seek(func(i int) bool { return c.lines()[c.shown[i]].Path == path })
+	c.list.Seek(func(i int) bool { return c.shown[i] >= 0 && c.line(i).Path == path })
+}
+
+// line is the line that a row belongs to.
+func (c *Comparison) line(row int) *diff.Line {
+	i := c.shown[row]
+	if i < 0 {
+		i = ^i
+	}
+	return &c.lines()[i]
 }
 
 func (c *Comparison) lines() []diff.Line {
@@ -130,13 +146,13 @@ func (c *Comparison) focus() *diff.Line {
 	if c.tab != ofValue || c.list.Cursor >= len(c.shown) {
 		return nil
 	}
-	return &c.lines()[c.shown[c.list.Cursor]]
+	return c.line(c.list.Cursor)
 }
 
 // next returns the next difference from a row on, or -1.
 func (c *Comparison) next(from, step int) int {
 	for i := from + step; i >= 0 && i < len(c.shown); i += step {
-		if l := &c.lines()[c.shown[i]]; l.Kind.Differs() && !l.Part {
+		if l := c.line(i); c.shown[i] >= 0 && l.Kind.Differs() && !l.Part {
 			return i
 		}
 	}

@@ -48,7 +48,13 @@ func (c *Comparison) View() term.Lines {
 	case c.report.Equal && c.report.Unknown == 0:
 		body = c.equal()
 	default:
-		body = c.list.Lines(c.env.Theme, c.width, func(i int, r *widget.Row) { c.row(&c.lines()[c.shown[i]], r) })
+		body = c.list.Lines(c.env.Theme, c.width, func(i int, r *widget.Row) {
+			if c.shown[i] < 0 {
+				c.fromRow(c.line(i), r)
+				return
+			}
+			c.row(c.line(i), r)
+		})
 	}
 	lines = append(lines, body.Fill(c.width, max(c.height-compareHead-c.foots(), 0))...)
 	return append(lines, c.foot().Fill(c.width, c.foots())...)
@@ -117,11 +123,32 @@ func (c *Comparison) tabLine() term.Line {
 	return widget.Tabs(names, c.tab, c.width, term.Of(term.Quiet, text))
 }
 
-func (c *Comparison) row(ch *diff.Line, l *widget.Row) {
-	l.To(2 + 2*min(max(ch.Depth-1, 0), 12))
+// label puts what a line is called into its row.
+func (c *Comparison) label(depth int, text string, l *widget.Row) {
+	l.To(2 + 2*min(max(depth-1, 0), 12))
 	label := max(c.width/4, 16)
-	l.Cell(term.Plain, term.CleanTo(ch.Label, c.width), max(label-l.Width(), 8))
+	l.Cell(term.Plain, term.CleanTo(text, c.width), max(label-l.Width(), 8))
 	l.Space(1)
+}
+
+// fromRow shows where both sides of the line below it are from. Of a place its end is
+// shown, which has the file and the line.
+func (c *Comparison) fromRow(ch *diff.Line, l *widget.Row) {
+	c.label(ch.Depth, "", l)
+	both := c.from[ch.Path]
+	if c.unified {
+		room := max(c.width-l.Width()-3, 1)
+		l.Cell(term.Quiet, term.Clean(cmp.Or(both[0], "-")+" -> "+cmp.Or(both[1], "-")).CutMiddle(room), room)
+		return
+	}
+	half := (c.width - l.Width() - 6) / 2
+	l.Cell(term.Quiet, term.Clean(both[0]).CutMiddle(half-1), half)
+	l.Put(term.Edge, c.env.Theme.Glyphs.Border.Left+" ")
+	l.Cell(term.Quiet, term.Clean(both[1]).CutMiddle(half), half)
+}
+
+func (c *Comparison) row(ch *diff.Line, l *widget.Row) {
+	c.label(ch.Depth, ch.Label, l)
 	style := term.Plain
 	if ch.Kind.Differs() {
 		style = term.Attention

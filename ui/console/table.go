@@ -97,6 +97,10 @@ func askCommands() []cmd {
 		},
 		{name: "ignore", args: "[PATH | off [PATH]]", help: "paths that do not count in comparisons; * is any text", run: ignore},
 		{
+			name: "why", args: "[#N] TYPE[TITLE] [ATTRIBUTE]", help: "where each attribute of a resource is from, in a catalog that was compiled here", next: nextWhy, run: why,
+			shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"},
+		},
+		{
 			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replayAll, expression: true,
 			shell: shell{asks, "--recording FILE", "Ask recorded requests again, by the routes there are now"},
 		},
@@ -191,7 +195,6 @@ func shellCommands() []cmd {
 		{name: "ca generate", shell: shell{"", "NAME...", "Make keys, and certificates for them"}},
 		{name: "lookup", shell: shell{asks, "KEY...", "Look data up through the levels of hiera, as puppet lookup does"}},
 		{name: "compile", shellNext: nextNode, shell: shell{asks, "[NODE...]", "Compile the catalogs of nodes, and list what came of each"}},
-		{name: "why", shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"}},
 		{name: "routes", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
 		{name: "termini", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
 		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},

@@ -134,6 +134,11 @@ var guides = []guide{
 		{"{", "the request before it in the same run: did the terminus fail?"},
 		{"D", "compare with the last good answer"},
 	}},
+	{"why", "Who set this parameter?", [][2]string{
+		{"v", "on a find of a catalog that was compiled here: its value"},
+		{"/", "search the resource or the attribute"},
+		{"w", "where each attribute is from; enter shows the file at the line"},
+	}},
 	{"nil", "Why is there nothing?", [][2]string{
 		{"2", "go to Failures: nil! stands beside what failed"},
 		{"enter", "list the requests of the group, and enter again for the steps"},
@@ -241,6 +246,7 @@ var places = []struct {
 	{screen.InRecordings, "Recordings"},
 	{screen.InSettings, "Settings"},
 	{screen.InValue, "Value"},
+	{screen.InWhy, "Why"},
 	{screen.InCompare, "Compare"},
 	{screen.InConsole, "Text"},
 	{screen.InFirstRun, "First run"},

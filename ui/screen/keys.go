@@ -89,6 +89,7 @@ const (
 	OpenValue  Action = "value"
 	Pager      Action = "pager"
 	Reveal     Action = "reveal"
+	Explain    Action = "why"
 	CopyMenu   Action = "copy"
 	CopyValue  Action = "copy-value"
 	Write      Action = "write"
@@ -164,6 +165,7 @@ const (
 	InRecordings
 	InMenu
 	InSettings
+	InWhy            // where the attributes of a resource are from
 	InPanes          // panes stand side by side
 	Everywhere Scope = 0
 )
@@ -231,6 +233,7 @@ var table = []row{
 	{Enter, []string{"enter"}, InRoutes, false, "swap", "choose another terminus"},
 	{Enter, []string{"enter"}, InSteps, false, "detail", "show the detail of a step, or go where it leads"},
 	{Enter, []string{"enter"}, InValue, false, "open", "open or close a node of the tree"},
+	{Enter, []string{"enter"}, InWhy, false, "file", "show the file that the value is from, at its line"},
 	{Enter, []string{"enter"}, InCompare, false, "open", "show both sides in full, or compare the two requests"},
 	{Enter, []string{"enter"}, InCache, false, "value", "show what is kept, and what is known of its life"},
 	{Enter, []string{"enter"}, InMenu, false, "do", ""},
@@ -275,14 +278,15 @@ var table = []row{
 	{Reload, []string{"ctrl+r"}, InCache, false, "again", "list all termini again"},
 	{UsedBy, []string{"x"}, InRoutes, false, "requests", "list the requests that this route served"},
 
-	{Search, []string{"/"}, InSteps | InValue | InCompare | InConsole, false, "search", "search the text on this screen"},
-	{SearchNext, []string{"n"}, InSteps | InValue | InCompare | InConsole, false, "next", "next place that was found"},
-	{SearchPrev, []string{"N"}, InSteps | InValue | InCompare | InConsole, false, "previous", "previous place that was found"},
+	{Search, []string{"/"}, InSteps | InValue | InCompare | InConsole | InWhy, false, "search", "search the text on this screen"},
+	{SearchNext, []string{"n"}, InSteps | InValue | InCompare | InConsole | InWhy, false, "next", "next place that was found"},
+	{SearchPrev, []string{"N"}, InSteps | InValue | InCompare | InConsole | InWhy, false, "previous", "previous place that was found"},
 	{FoldAll, []string{"H"}, InSteps | InValue, false, "fold all", "fold everything"},
 	{OpenAll, []string{"L"}, InSteps | InValue, false, "unfold all", "unfold everything"},
 	{Left, []string{"h", "left"}, InSteps | InValue | InCompare, false, "fold", "fold, or go to the left"},
 	{Right, []string{"l", "right"}, InSteps | InValue | InCompare, false, "unfold", "unfold, or go to the right"},
 	{Reveal, []string{"."}, InValue, false, "reveal", "reveal the masked value for ten seconds"},
+	{Explain, []string{"w"}, InValue, false, "why", "where each attribute of the resource is from"},
 	{Pager, []string{"v"}, InValue, false, "pager", "show the whole text, line by line"},
 	{NextDiff, []string{"]"}, InCompare, false, "difference", "next difference"},
 	{PrevDiff, []string{"["}, InCompare, false, "difference", "previous difference"},

@@ -43,6 +43,8 @@ type File struct {
 	title         string
 	inst          indirector.Instance // nil if it is not in memory any more
 	trace         *traces.Trace       // nil if it was found by a search
+	most          int                 // how much of it is read, in bytes
+	at            int                 // the line that it is shown for; 0 if it is shown for none
 	width, height int
 
 	mode     fileMode
@@ -92,7 +94,7 @@ func Open(env *session.Env, t *traces.Trace) tea.Cmd {
 // NewFile shows the contents that an instance has. The instance is nil if only
 // the trace of the request is left.
 func NewFile(env *session.Env, title string, inst indirector.Instance, t *traces.Trace) *File {
-	f := &File{env: env, title: title, inst: inst, trace: t, bytes: widget.Table{Paged: true}}
+	f := &File{env: env, title: title, inst: inst, trace: t, most: preview, bytes: widget.Table{Paged: true}}
 	f.search = widget.Search{Hint: "text in this file", None: "not in what is shown of this file", Find: f.find}
 	return f
 }
@@ -120,10 +122,10 @@ func (f *File) Load() tea.Cmd {
 
 func (f *File) read() tea.Cmd {
 	f.asked = true
-	contents, redact := fileOf(f.inst), f.env.RedactText
+	contents, redact, most := fileOf(f.inst), f.env.RedactText, f.most
 	return tea.Batch(f.wait.Begin(&f.env.Shared, f), screen.Later(func() tea.Msg {
 		var m fileLoaded
-		m.body, m.whole, m.err = model.Preview(contents, preview)
+		m.body, m.whole, m.err = model.Preview(contents, most)
 		if m.text = isText(m.body, m.whole); m.text {
 			text := string(m.body)
 			if redact != nil {
@@ -178,6 +180,10 @@ func (f *File) gather() tea.Cmd {
 			}
 		case env.Render != nil:
 			v = env.Render(inst)
+		default:
+			if kept, near := fileOf(inst).(model.Kept); near {
+				v.Source = kept.Path()
+			}
 		}
 		put("place", v.Source)
 		for _, p := range pairsOf(v.Body) {
@@ -283,6 +289,9 @@ func (f *File) Update(msg tea.Msg) tea.Cmd {
 		f.wait.End()
 		f.loaded, f.body, f.whole, f.text, f.redacted, f.lines, f.err = true, msg.body, msg.whole, msg.text, msg.redacted, msg.lines, msg.err
 		f.layout()
+		if f.at > 0 {
+			f.seen.ScrollTo(f.at - 1 - f.seen.Height()/3)
+		}
 	case factsGathered:
 		f.facts = msg.facts
 		f.layout()
@@ -403,7 +412,7 @@ func (f *File) extent() string {
 		total = term.Grouped(n) + " B"
 	}
 	if f.loaded && f.err == nil && !f.whole {
-		return "the first " + term.Grouped(preview) + " B of " + total
+		return "the first " + term.Grouped(int64(f.most)) + " B of " + total
 	}
 	return total
 }
@@ -446,7 +455,12 @@ func (f *File) contents() term.Lines {
 
 // line is one line of the text, with its number.
 func (f *File) line(i int, style term.Style) (l term.Line) {
-	l.Right(term.Quiet, term.Clean(strconv.Itoa(i+1)), 5)
+	number := term.Quiet
+	if i+1 == f.at {
+		number, style = term.Bold, style|term.Bold
+		l.Put(number, f.env.Theme.Glyphs.Cursor)
+	}
+	l.Right(number, term.Clean(strconv.Itoa(i+1)), 5-l.Width())
 	l.Space(2)
 	text := strings.ReplaceAll(strings.TrimSuffix(f.lines[i], "\r"), "\t", "    ")
 	l.Add(style, term.CleanTo(text, f.left()))

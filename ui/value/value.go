@@ -267,6 +267,8 @@ func (v *Value) Disabled(do screen.Action) string {
 		return screen.ReasonIf(!tree, "only the tree can be folded")
 	case screen.Reveal:
 		return v.revealDisabled()
+	case screen.Explain:
+		return v.whyDisabled()
 	case screen.Pager, screen.Search:
 		return screen.ReasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
 	}
@@ -291,6 +293,9 @@ func (v *Value) revealDisabled() string {
 
 func (v *Value) Hints() []screen.Action {
 	hints := []screen.Action{screen.Right, screen.Tab, screen.Search, screen.CopyMenu, screen.Pager, screen.Back}
+	if v.whyDisabled() == "" {
+		hints = append([]screen.Action{screen.Explain}, hints...)
+	}
 	if v.revealDisabled() == "" {
 		hints = append([]screen.Action{screen.Reveal}, hints...)
 	}
@@ -317,6 +322,8 @@ func (v *Value) Handle(a screen.Command) tea.Cmd {
 		v.fold()
 	case screen.Reveal:
 		return v.reveal()
+	case screen.Explain:
+		return v.why()
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&v.env.Shared, "copy", v.copies()))
 	case screen.CopyValue:

@@ -1,6 +1,7 @@
 package value_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -103,6 +104,38 @@ func TestHostileBodies(t *testing.T) {
 	p := uitest.New(t, ui.Config{Log: uitest.HostileLog(t, r, 40)}, 80, 24)
 	for range 20 {
 		p.Keys("v").Exact().Keys("L", "tab", "tab", "tab").Exact().Keys("1", "esc", "k").Exact()
+	}
+}
+
+// Where values are from may be hostile in a recording, and what it names no file.
+func TestHostileOrigins(t *testing.T) {
+	t.Parallel()
+	for _, doc := range []string{
+		`3`, `{}`, `{"resources":[{"ref":3}]}`,
+		`{"resources":[{"ref":"F\u001b[2J[\u202e]","file":"\u001b]0;x\u0007","line":-1,"in":"\u001b[2J` + strings.Repeat("x", 5000) + `","attributes":[{"name":"a\u202e"},` +
+			`{"name":"a","sources":[{"from":"\u001b","file":"/dev/zero","line":-5},{"from":"","file":"/","line":99999999999},{"from":"x","level":"\r\n: \u001b"},{"from":"y","file":"/nope/\u001b","line":2}]}]}]}`,
+	} {
+		for _, catalog := range []string{`3`, `[]`, `{"resources":3}`, `{"resources":[1,{},{"type":"F\u001b[2J","title":"\u202e","parameters":{"a":"\u001b","a\u202e":[]}},{"type":"X","title":"y","parameters":3}]}`} {
+			s, err := store.Open(store.Options{
+				Render: func(model string, v any) traces.Value {
+					return traces.Value{Model: model, Format: "json", Body: []byte(catalog)}
+				},
+				Origins: func(model string, v any) traces.Value {
+					return traces.Value{Model: model, Format: "json", Body: []byte(doc)}
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr := &traces.Trace{Verb: traces.Find, Indirection: "catalog", Key: "web01", Start: uitest.Began, Outcome: traces.Good}
+			tr.ID = s.Begin(tr)
+			s.End(tr, uitest.Instance(catalog))
+			if err := errors.Join(s.Flush(), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			p := uitest.New(t, ui.Config{Log: s}, 80, 24).Keys("v")
+			p.Try(strings.Fields("w j enter esc esc L G k k w enter esc j enter esc j enter tab esc j enter esc / a enter n y esc esc g j j j j w G enter esc esc")...)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/origins"
 )
 
 // A collector makes virtual resources real, in each round. It is a value of the language,
@@ -51,7 +52,7 @@ func (c *compilation) Collect(st eval.Statement, q *eval.Collection) (data.Value
 	s := scopeOf(st.Scope)
 	col := &collector{
 		c: c, scope: s, typ: t, query: q.Query, exported: q.Exported, file: st.File, line: st.Line,
-		has: map[*resource]bool{}, params: c.params(s, q.Attrs, FromCollector),
+		has: map[*resource]bool{}, params: c.params(s, q.Attrs, origins.Collector),
 	}
 	c.collectors = append(c.collectors, col)
 	return data.OfRich(col), nil

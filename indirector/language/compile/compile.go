@@ -1,7 +1,7 @@
 // Package compile turns programs of the Puppet language into the catalog of a node.
 //
-//	result, err := compile.Compile(ctx, compile.Options{Node: node, Main: programs})
-//	result.Catalog, result.Why("File[/etc/motd]", "content")
+//	result, err := compile.Compile(ctx, compile.Options{Node: node, Main: programs, Origins: true})
+//	result.Catalog, result.Catalog.Origins
 //
 // Package eval evaluates what programs consist of and gives what they declare to a
 // compilation, which is an [eval.Catalog]: it keeps resources, edges, defaults and
@@ -25,6 +25,7 @@ import (
 	"indirtui/indirector/language/rtype"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/model"
+	"indirtui/indirector/origins"
 )
 
 // Options are what is compiled, and how. The zero values of settings are not Puppet's
@@ -40,7 +41,10 @@ type Options struct {
 	Module func(file string) string
 	// Data returns the data for a parameter of a class, and where it is from, as far as
 	// that is known. It may be nil. Rule LANG-DEF-04.
-	Data func(ctx context.Context, key string) (v data.Value, from Origin, found bool, err error)
+	Data func(ctx context.Context, key string) (v data.Value, from origins.Origin, found bool, err error)
+
+	// Origins makes the catalog know where everything in it is from.
+	Origins bool
 
 	// Begin is given the thread that evaluates, before it does. It may be nil.
 	Begin func(*eval.Thread)
@@ -78,12 +82,8 @@ type Class struct {
 	Params []data.Pair
 }
 
-// A Result is a compiled catalog, and where what is in it came from.
-type Result struct {
-	Catalog *model.Catalog
-
-	c *compilation
-}
+// A Result is a compiled catalog, with its virtual resources.
+type Result struct{ Catalog *model.Catalog }
 
 // An Error is a compile that failed, in Puppet's words. Rules LANG-ERR-05, LANG-ERR-06.
 type Error struct {
@@ -118,7 +118,7 @@ func Failed(node Node, report *syntax.Report, log func(eval.LogEntry)) error {
 }
 
 // placed returns an error that is not put behind the label of a node.
-func placed(o origin, format string, args ...any) error {
+func placed(o origins.Origin, format string, args ...any) error {
 	return &eval.Error{Message: fmt.Sprintf(format, args...), File: o.File, Line: o.Line, Wrapped: eval.ErrPlain}
 }
 

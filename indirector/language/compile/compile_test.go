@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/origins"
 )
 
 // manifest compiles a text as a program.
@@ -38,7 +39,7 @@ func compiled(t testing.TB, code string, change func(o *compile.Options)) (*comp
 	return compile.Compile(context.Background(), o)
 }
 
-const origins = `class k($p = 1,
+const explained = `class k($p = 1,
   $q = 2) {
   file { '/x':
     mode  => '1',
@@ -70,23 +71,26 @@ Notify['n'] ->
 // LANG-TRACE-04.
 func TestWhy(t *testing.T) {
 	t.Parallel()
-	result, err := compiled(t, origins, func(o *compile.Options) {
-		o.Data = func(_ context.Context, key string) (data.Value, compile.Origin, bool, error) {
-			return data.OfString("d"), compile.Origin{From: "level common"}, key == "m::from_data", nil
+	result, err := compiled(t, explained, func(o *compile.Options) {
+		o.Origins = true
+		o.Data = func(_ context.Context, key string) (data.Value, origins.Origin, bool, error) {
+			return data.OfString("d"), origins.Origin{Level: "level common"}, key == "m::from_data", nil
 		}
 		o.Node.Classes = []compile.Class{{Name: "k", Params: []data.Pair{data.P("p", data.OfInt(5))}}}
 	})
 	if err == nil || !strings.Contains(err.Error(), "Duplicate declaration: Class[K]") {
 		t.Fatalf("a class of the node that the manifest declares, too: %v, %v", result, err)
 	}
-	result, err = compiled(t, origins, func(o *compile.Options) {
-		o.Data = func(_ context.Context, key string) (data.Value, compile.Origin, bool, error) {
-			return data.OfString("d"), compile.Origin{From: "level common", File: "common.yaml", Line: 3}, key == "m::from_data", nil
+	result, err = compiled(t, explained, func(o *compile.Options) {
+		o.Origins = true
+		o.Data = func(_ context.Context, key string) (data.Value, origins.Origin, bool, error) {
+			return data.OfString("d"), origins.Origin{Level: "level common", File: "common.yaml", Line: 3}, key == "m::from_data", nil
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	doc := document{result.Catalog.Origins.Document(nil)}
 	for _, tt := range []struct{ ref, attribute, want string }{
 		{"File[/x]", "mode", "override site.pp:11, resource expression site.pp:4"},
 		{"File[/x]", "owner", "collector site.pp:7, resource expression site.pp:5"},
@@ -100,20 +104,35 @@ func TestWhy(t *testing.T) {
 		{"Notify[zz]", "message", ""},
 	} {
 		var parts []string
-		for _, o := range result.Why(tt.ref, tt.attribute) {
-			at := o.From
+		for _, o := range doc.sources(tt.ref, tt.attribute) {
+			at := o.Level
 			if o.File != "" {
-				at = fmt.Sprintf("%s:%d", o.File, o.Line)
+				at = origins.Place(o.File, o.Line)
 			}
-			parts = append(parts, o.Kind.String()+" "+at)
+			parts = append(parts, o.From+" "+at)
 		}
 		if got := strings.Join(parts, ", "); got != tt.want {
 			t.Errorf("%s %s: got %s, want %s", tt.ref, tt.attribute, got, tt.want)
 		}
 	}
-	if got := strings.Join(result.Containers("File[/y]"), " "); got != "Class[main] Class[L] D[x]" {
+	if got := strings.Join(doc.Why("File[/y]", nil).Within, " "); got != "Class[main] Class[L] D[x]" {
 		t.Errorf("the containers of File[/y] are %s", got)
 	}
+}
+
+// A document is where everything in a catalog is from.
+type document struct{ *origins.Document }
+
+// sources are where an attribute is from, and what it replaced.
+func (d document) sources(ref, attribute string) []origins.Source {
+	if r := d.Find(ref); r != nil {
+		for _, a := range r.Attributes {
+			if a.Name == attribute {
+				return a.Sources
+			}
+		}
+	}
+	return nil
 }
 
 // Compiles end in an error that names the limit, and what repeats.
@@ -239,6 +258,7 @@ func BenchmarkCompile100Resources(b *testing.B) {
 	}
 	o := compile.Options{
 		Node: compile.Node{Name: certname, Environment: "production"}, Main: []*eval.Program{manifest(b, string(text))}, RichData: true,
+		Origins: true,
 	}
 	b.ReportAllocs()
 	for b.Loop() {

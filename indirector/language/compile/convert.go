@@ -53,7 +53,10 @@ func (c *compilation) result() (*Result, error) {
 			}
 		}
 	}
-	return &Result{out, c}, nil
+	if c.o.Origins {
+		out.Origins = c.originTable()
+	}
+	return &Result{out}, nil
 }
 
 // ForAgent returns the catalog without the resources that are exported and not collected

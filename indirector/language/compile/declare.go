@@ -8,16 +8,17 @@ import (
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/origins"
 )
 
 // scopeOf returns the scope in the catalog that a statement is in.
 func scopeOf(s *eval.Scope) *scope { return s.Owner.(*scope) }
 
 // params returns the attributes of a statement as those of a resource.
-func (c *compilation) params(s *scope, attrs []eval.Attribute, kind OriginKind) []param {
+func (c *compilation) params(s *scope, attrs []eval.Attribute, kind origins.Kind) []param {
 	out := make([]param, len(attrs), len(attrs)+2)
 	for i, a := range attrs {
-		out[i] = param{a.Name, a.Value, s.source, a.Append, c.origin(origin{Kind: kind, File: a.File, Line: a.Line})}
+		out[i] = param{a.Name, a.Value, s.source, a.Append, c.origin(origins.Origin{Kind: kind, File: a.File, Line: a.Line})}
 	}
 	return out
 }
@@ -25,7 +26,7 @@ func (c *compilation) params(s *scope, attrs []eval.Attribute, kind OriginKind) 
 // Declare implements eval.Catalog. Rules LANG-RES-01 to LANG-RES-05.
 func (c *compilation) Declare(st eval.Statement, form syntax.Form, typ string, titles []string, attrs []eval.Attribute) ([]data.Value, error) {
 	s := scopeOf(st.Scope)
-	return c.declare(s, st, declaration{form, typ, titles, c.params(s, attrs, FromLiteral), false, false})
+	return c.declare(s, st, declaration{form, typ, titles, c.params(s, attrs, origins.Literal), false, false})
 }
 
 // A declaration is one body of a resource expression, or what a function declares.
@@ -352,7 +353,7 @@ func (c *compilation) refText(t *resourceType, title string) string {
 // Default implements eval.Catalog.
 func (c *compilation) Default(st eval.Statement, typ string, attrs []eval.Attribute) error {
 	s := scopeOf(st.Scope)
-	for _, p := range c.params(s, attrs, FromTypeDefault) {
+	for _, p := range c.params(s, attrs, origins.Default) {
 		for _, old := range s.defaults[typ] {
 			if old.name == p.name {
 				return placed(c.placeOf(&p), "Default already defined for %s { %s }; cannot redefine", typ, p.name)
@@ -376,7 +377,7 @@ func (c *compilation) Override(st eval.Statement, typ, title string, attrs []eva
 	}
 	return c.override(&resource{
 		typ: t, title: title, file: st.File, line: st.Line, scope: s, source: s.source,
-		params: c.params(s, attrs, FromOverride),
+		params: c.params(s, attrs, origins.Override),
 	})
 }
 
@@ -395,7 +396,7 @@ func (c *compilation) override(o *resource) error {
 
 // merge changes a resource by an override.
 func (c *compilation) merge(r, o *resource) error {
-	at := origin{File: o.file, Line: o.line}
+	at := origins.Origin{File: o.file, Line: o.line}
 	if r.source != o.source && !o.source.childOf(r.source) {
 		return placed(at, "Only subclasses can override parameters")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/origins"
 )
 
 // define adds the classes, defines and nodes of a program. Rules LANG-DEF-01, LANG-DEF-02.
@@ -44,7 +45,7 @@ func (c *compilation) metaparams(container *eval.Container) error {
 			continue
 		}
 		if !p.HasDefault {
-			return placed(origin{}, "%s is a metaparameter; please choose another parameter name in the %s definition", p.Name, container.Name)
+			return placed(origins.Origin{}, "%s is a metaparameter; please choose another parameter name in the %s definition", p.Name, container.Name)
 		}
 		c.log(eval.LogEntry{
 			Level:   "warning",
@@ -111,7 +112,7 @@ func redefined(old, d *definition) error {
 			text += "; cannot be redefined as a node"
 		}
 	}
-	return placed(origin{File: d.File, Line: d.Line}, "%s", text)
+	return placed(origins.Origin{File: d.File, Line: d.Line}, "%s", text)
 }
 
 // place returns a place as messages have it in their middle.
@@ -200,7 +201,7 @@ func (c *compilation) parentOf(d *definition) (*definition, error) {
 		return nil, err
 	}
 	if parent == nil {
-		return nil, placed(origin{File: d.File, Line: d.Line}, "Could not find parent resource type '::%s' of type hostclass in %s", d.Parent, c.o.Node.Environment)
+		return nil, placed(origins.Origin{File: d.File, Line: d.Line}, "Could not find parent resource type '::%s' of type hostclass in %s", d.Parent, c.o.Node.Environment)
 	}
 	d.parentDef = parent
 	return parent, nil
@@ -220,7 +221,7 @@ func (c *compilation) ensure(s *scope, def *definition, params []data.Pair) (*re
 	}
 	given := make([]param, 0, len(params)+len(def.paramList()))
 	for _, p := range params {
-		given = append(given, param{name: p.Key.Str(), value: p.Value, source: def, origin: c.origin(origin{Kind: FromClassifier})})
+		given = append(given, param{name: p.Key.Str(), value: p.Value, source: def, origin: c.origin(origins.Origin{Kind: origins.Classifier})})
 	}
 	title := def.name
 	if def.kind == eval.ClassKind {
@@ -399,7 +400,7 @@ func (c *compilation) bind(r *resource, s *scope) error {
 		if err != nil {
 			return err
 		}
-		at := c.origin(origin{Kind: FromDefault, File: r.def.File, Line: p.Line})
+		at := c.origin(origins.Origin{Kind: origins.Parameter, File: r.def.File, Line: p.Line})
 		if err := c.set(r, param{name: p.Name, value: v, source: r.source, origin: at}); err != nil {
 			return err
 		}
@@ -424,7 +425,7 @@ func (c *compilation) fromData(r *resource, params []eval.ContainerParam) error 
 		if !found || v.IsNil() && p.HasDefault {
 			continue
 		}
-		at := c.origin(origin{Kind: FromData, File: from.File, Line: from.Line, From: from.From})
+		at := c.origin(origins.Origin{Kind: origins.Data, File: from.File, Line: from.Line, Level: from.Level})
 		if err := c.set(r, param{name: p.Name, value: v, source: r.source, origin: at}); err != nil {
 			return err
 		}

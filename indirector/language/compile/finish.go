@@ -8,6 +8,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/origins"
 )
 
 // finish does what must wait until all resources are there. Rule LANG-COMP-07.
@@ -50,7 +51,7 @@ func (c *compilation) finishResource(r *resource) error {
 	}
 	for _, p := range r.params {
 		if !r.typ.has(p.name) {
-			return placed(origin{File: r.file, Line: r.line}, "no parameter named '%s'%s on %s", p.name, place(r.file, r.line), r.ref())
+			return placed(origins.Origin{File: r.file, Line: r.line}, "no parameter named '%s'%s on %s", p.name, place(r.file, r.line), r.ref())
 		}
 	}
 	return nil
@@ -93,7 +94,7 @@ func (c *compilation) inherit() error {
 					continue
 				}
 				o := c.origins[p.origin]
-				at := c.origin(origin{Kind: FromContainer, File: o.File, Line: o.Line, From: r.ref()})
+				at := c.origin(origins.Origin{Kind: origins.Container, File: o.File, Line: o.Line, Level: r.ref()})
 				if err := c.set(to, param{name: name, value: p.value, source: to.source, origin: at}); err != nil {
 					return err
 				}

@@ -10,6 +10,7 @@ import (
 	"indirtui/indirector/language/fn"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/origins"
 )
 
 // Library returns the functions of package fn, and those that work on catalogs. It is the
@@ -192,7 +193,7 @@ func require(c *eval.Invocation) (data.Value, error) {
 		return result, err
 	}
 	file, line := c.Place()
-	at := s.c.origin(origin{Kind: FromFunction, File: file, Line: line})
+	at := s.c.origin(origins.Origin{Kind: origins.Function, File: file, Line: line})
 	l := listOf(s.resource.get("require"))
 	l = append(l, result.List()...)
 	return result, s.c.set(s.resource, param{name: "require", value: data.OfList(l), source: s.resource.source, origin: at})
@@ -267,7 +268,7 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 	var out []data.Value
 	for _, p := range c.Args[1].Hash() {
 		var params []param
-		at := s.c.origin(origin{Kind: FromFunction, File: st.File, Line: st.Line})
+		at := s.c.origin(origins.Origin{Kind: origins.Function, File: st.File, Line: st.Line})
 		add := func(h data.Value) {
 			for _, a := range h.Hash() {
 				name := eval.Text(a.Key)

@@ -1,30 +1,9 @@
 package compile
 
-// An OriginKind is how an attribute got its value.
-type OriginKind uint8
-
-// The kinds.
-const (
-	Unknown         OriginKind = iota
-	FromLiteral                // the resource expression
-	FromTypeDefault            // Type { … }
-	FromOverride               // Ref[…] { … }
-	FromCollector              // Type <| … |> { … }
-	FromDefault                // the default of a parameter
-	FromData                   // hiera
-	FromClassifier             // the node classifier
-	FromFunction               // create_resources and require
-	FromContainer              // a metaparameter of what contains the resource
-	FromRelation               // ->
+import (
+	"indirtui/indirector/model"
+	"indirtui/indirector/origins"
 )
-
-var originNames = [...]string{
-	"unknown", "resource expression", "resource default", "override", "collector", "default of the parameter", "data",
-	"node classifier", "function", "container", "relationship",
-}
-
-// String returns the name of k.
-func (k OriginKind) String() string { return originNames[k] }
 
 // Options of a request for a catalog that a program in this process may give.
 const (
@@ -37,92 +16,59 @@ const (
 	OptionCommands = "commands"
 )
 
-// A Receiver is given what a compile knows beyond the catalog.
+// A Receiver is given what a compile knows beyond the catalog that nodes get.
 type Receiver struct {
-	Environment string  // of the node, as soon as that is known
-	Result      *Result // nil if the compile failed
+	Environment string         // of the node, as soon as that is known
+	Catalog     *model.Catalog // with its virtual resources and its origins; nil if the compile failed
 }
 
 // Key names the Receiver where options are shown.
 func (*Receiver) Key() string { return "of a program" }
 
-// An Origin is where the value of an attribute came from.
-type Origin struct {
-	Kind OriginKind
-	File string // "" if it is not known
-	Line int    // from 1; 0 if it is not known
-	From string // of data, the levels that have it; of several, with their files and lines
-}
-
-// An origin is one in the table of a compilation.
-type origin struct {
-	Kind OriginKind
-	File string
-	Line int
-	From string
-	lost int32 // the origin of the value that was replaced; 0 if there was none
-}
-
-func (c *compilation) origin(o origin) int32 {
+func (c *compilation) origin(o origins.Origin) int32 {
 	c.origins = append(c.origins, o)
 	return int32(len(c.origins) - 1)
 }
 
 // placeOf returns the place that Puppet knows of a value: that of what is written as an
 // attribute.
-func (c *compilation) placeOf(p *param) origin {
+func (c *compilation) placeOf(p *param) origins.Origin {
 	switch o := c.origins[p.origin]; o.Kind {
-	case FromLiteral, FromTypeDefault, FromOverride, FromCollector:
+	case origins.Literal, origins.Default, origins.Override, origins.Collector:
 		return o
 	}
-	return origin{}
+	return origins.Origin{}
 }
 
 // replacing returns an origin that replaces another. One that is used by several
 // resources is copied.
 func (c *compilation) replacing(i, old int32) int32 {
 	o := c.origins[i]
-	o.lost = old
+	o.Lost = old
 	return c.origin(o)
 }
 
-// Why returns where the value of an attribute came from, and then where the values came
-// from that it replaced. It is nil if there is no such resource or attribute.
-func (r *Result) Why(ref, attribute string) []Origin {
-	for _, x := range r.c.all {
-		if x.ref() != ref {
-			continue
+// originTable returns where everything in the catalog is from.
+func (c *compilation) originTable() *origins.Table {
+	t := &origins.Table{Resources: make([]origins.Resource, len(c.all)), Origins: c.origins}
+	n := 0
+	for _, r := range c.all {
+		n += len(r.params)
+	}
+	attributes := make([]origins.Attribute, 0, n)
+	for i, r := range c.all {
+		from := len(attributes)
+		for j := range r.params {
+			attributes = append(attributes, origins.Attribute{Name: r.params[j].name, Origin: r.params[j].origin})
 		}
-		p := x.param(attribute)
-		if p == nil {
-			return nil
+		out := &t.Resources[i]
+		*out = origins.Resource{
+			Type: r.typ.name, Title: r.title, File: r.file, Line: r.line, Virtual: r.virtual, Absent: r.virtual && !r.exported,
+			Attributes: attributes[from:len(attributes):len(attributes)],
 		}
-		var out []Origin
-		for i := p.origin; ; i = r.c.origins[i].lost {
-			o := r.c.origins[i]
-			out = append(out, Origin{o.Kind, o.File, o.Line, o.From})
-			if o.lost == 0 {
-				return out
-			}
+		if at := r.scope.resource; at != nil && at != r {
+			out.Container = int32(at.index) + 1
 		}
 	}
-	return nil
-}
-
-// Containers returns the references of what contains a resource, the outermost first.
-func (r *Result) Containers(ref string) []string {
-	for _, x := range r.c.all {
-		if x.ref() != ref {
-			continue
-		}
-		var out []string
-		for at := x.scope.resource; at != nil && at != x; at = at.scope.resource {
-			out = append([]string{at.ref()}, out...)
-			if at.scope.resource == at {
-				break
-			}
-		}
-		return out
-	}
-	return nil
+	return t
 }

@@ -7,6 +7,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/origins"
 )
 
 // An operand is one side of a relationship: a resource, or what a collector finds.
@@ -42,7 +43,7 @@ func (c *compilation) Relate(st eval.Statement, op string, left, right data.Valu
 	if strings.Contains(op, "~") {
 		name = "notify"
 	}
-	at := c.origin(origin{Kind: FromRelation, File: st.File, Line: st.Line})
+	at := c.origin(origins.Origin{Kind: origins.Relation, File: st.File, Line: st.Line})
 	for _, s := range source {
 		for _, t := range target {
 			c.relations = append(c.relations, relation{s, t, name, at})

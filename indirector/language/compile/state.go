@@ -10,6 +10,7 @@ import (
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/rtype"
 	"indirtui/indirector/model"
+	"indirtui/indirector/origins"
 )
 
 // A compilation is one that is under way.
@@ -52,7 +53,7 @@ type compilation struct {
 
 	tagNames []string
 	tagInfos map[string]*tagInfo
-	origins  []origin
+	origins  []origins.Origin
 
 	unwritten error // why a value cannot be part of the catalog
 }
@@ -75,7 +76,7 @@ func newCompilation(ctx context.Context, o Options) *compilation {
 		classes: map[string]*definition{}, defines: map[string]*definition{}, absent: map[string]bool{}, tried: map[string][]string{}, defined: map[*eval.Program]bool{}, types: map[string]*resourceType{},
 		table: map[key]*resource{}, scopes: map[string]*scope{}, overrides: map[key][]*resource{},
 		tagInfos: map[string]*tagInfo{},
-		origins:  make([]origin, 1, 128), // the first stands for none
+		origins:  make([]origins.Origin, 1, 128), // the first stands for none
 	}
 	c.classType = &resourceType{plain: "class", name: "Class"}
 	c.nodeType = &resourceType{plain: "node", name: "Node"}
@@ -362,7 +363,7 @@ func (c *compilation) tagValue(r *resource, v data.Value) error {
 			if r.file == "" && r.line == 0 {
 				return err
 			}
-			return placed(origin{File: r.file, Line: r.line}, "%s", err)
+			return placed(origins.Origin{File: r.file, Line: r.line}, "%s", err)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/rtype"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/origins"
 )
 
 // Compile compiles the catalog of a node, from the initial manifest of the environment or
@@ -42,12 +43,12 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 		name, _ := env.Module(file)
 		return name
 	}
-	c.Data = s.parameter
+	c.Data, c.Origins = s.parameter, s.o.Origins
 	return compile.Compile(ctx, c)
 }
 
 // parameter looks up the data for a parameter of a class. Rule HIERA-APL.
-func (s *Site) parameter(ctx context.Context, key string) (v data.Value, from compile.Origin, found bool, err error) {
+func (s *Site) parameter(ctx context.Context, key string) (v data.Value, from origins.Origin, found bool, err error) {
 	search := s.o.Search
 	if search == nil {
 		search = func(_ context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
@@ -62,7 +63,7 @@ func (s *Site) parameter(ctx context.Context, key string) (v data.Value, from co
 	v, found, err = search(ctx, s.Data, key, q)
 	if s.o.Origins {
 		at := q.Record.Origin(0)
-		from = compile.Origin{From: at.Level, File: at.File, Line: at.Line}
+		from = origins.Origin{Level: at.Level, File: at.File, Line: at.Line}
 	}
 	return types.OfData(v), from, found, inPrograms(err)
 }

@@ -35,7 +35,8 @@ type Options struct {
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
 	Search func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
-	// Origins makes a compile remember the level, file and line of data.
+	// Origins makes a catalog know where everything in it is from: the level, file and line
+	// of data, too.
 	Origins bool
 	// Used receives every file that the compile uses, each time that it is asked for, by
 	// what it is used as: manifest, function, type, data or template. It may be nil.
