@@ -278,7 +278,10 @@ func (c *compilation) evaluateNode() error {
 	if names == nil {
 		names = []string{c.o.Node.Name}
 	}
-	def, match := c.nodeFor(names)
+	def, match, err := c.nodeFor(names)
+	if err != nil {
+		return err
+	}
 	if def == nil {
 		return eval.Errorf("Could not find node statement with name 'default' or '%s'", strings.Join(names, ", "))
 	}
@@ -295,23 +298,28 @@ func (c *compilation) evaluateNode() error {
 }
 
 // nodeFor returns the definition that fits the first name that has one.
-func (c *compilation) nodeFor(names []string) (*definition, []data.Value) {
+func (c *compilation) nodeFor(names []string) (*definition, []data.Value, error) {
 	for _, name := range append(names[:len(names):len(names)], "default") {
 		name = strings.ToLower(name)
 		for _, d := range c.nodes {
 			if d.regexp == nil && d.host == name {
-				return d, nil
+				return d, nil, nil
 			}
 		}
 		for _, d := range c.nodes {
-			if d.regexp != nil {
-				if at := d.regexp.FindStringSubmatchIndex(name); at != nil {
-					return d, eval.Groups(name, at)
-				}
+			if d.regexp == nil {
+				continue
+			}
+			at, err := d.regexp.Find(name)
+			if err != nil {
+				return nil, nil, placed(origin{File: d.File, Line: d.Line}, "%s", err)
+			}
+			if at != nil {
+				return d, eval.Groups(name, at), nil
 			}
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // evaluateNodeClasses declares the classes that the node was given: those with

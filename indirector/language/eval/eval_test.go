@@ -32,7 +32,14 @@ func run(t *testing.T, code string, opts eval.Options) (data.Value, error) {
 // Rule LANG-EV-10: hostile programs end in an error that names the limit.
 func TestLimits(t *testing.T) {
 	t.Parallel()
+	text, wild := "'"+strings.Repeat("a", 60)+"!'", `/\A(?=((a+)+)+\z)/`
+	stopped := "regular expression " + wild + ": limit of regular expressions: no answer within 1s"
 	for _, tt := range []struct{ name, code, want string }{
+		{"a match that runs away", text + " =~ " + wild, stopped},
+		{"a type that runs away", text + " =~ Pattern[" + wild + "]", stopped},
+		{"a substitution that runs away", "regsubst(" + text + ", " + wild + ", '')", stopped},
+		{"a parameter that runs away", "function f(Pattern[" + wild + "] $x) { }\nf(" + text + ")", stopped},
+		{"an assertion that runs away", "assert_type(Pattern[" + wild + "], " + text + ") |$a, $b| { 1 }", stopped},
 		{"recursion", "function f($n) { g($n) }\nfunction g($n) { f($n + 1) }\nf(1)", "calls within each other: f calls g calls f"},
 		{"recursion through a lambda", "function f($n) { [1].each |$x| { f($n) } }\nf(1)", "f calls f"},
 		{"counting", "1000000000000.each |$x| { }", "more than 100000 steps"},
@@ -156,6 +163,33 @@ func TestLoad(t *testing.T) {
 	_, err = run(t, "with(1) |$x| { m::none() }", opts)
 	if err == nil || !strings.Contains(err.Error(), "Unknown function: 'm::none'.") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Expressions that look around, refer back and keep what they matched work wherever one is
+// taken. Rule LANG-OP-11.
+func TestLookAround(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ code, want string }{
+		{`'foobar' =~ /(o)\1(?=b)/; [$0, $1]`, `["oo", "o"]`},
+		{`'foobaz' !~ /foo(?!bar)/`, `false`},
+		{`case 'xaab' { /(?<c>a)\k<c>b/: { $1 } default: { 'none' } }`, `"a"`},
+		{`'ab' ? { /(?<!a)b/ => 1, default => 2 }`, `2`},
+		{`/(?<=a)b/ in ['b', 'ab']`, `true`},
+		{`'1234567'.regsubst(/(\d)(?=(\d{3})+$)/, '\1,', 'G')`, `"1,234,567"`},
+		{`regsubst('foobar', '(?<x>o)+\Kb', '[\0]')`, `"foo[b]ar"`},
+		{`regsubst('aa-ab', '(?<x>a)(?>\k<x>|b)', '<\k<x>>', 'G')`, `"<a>-<a>"`},
+		{`regsubst('baac', /a*/, '-', 'G')`, `"-b--c-"`},
+		{`regsubst('a b]', 'a [ ] b # both', '-', 'E')`, `"-]"`},
+		{`split('a1b22c', /(?<=\d)(?=[a-z])/)`, `["a1", "b22", "c"]`},
+		{`match(['aa', 'ab'], /(.)\1/)`, `[["aa", "a"], nil]`},
+		{`'xyy' =~ Pattern[/(.)\1\z/]`, `true`},
+		{`type('x') ; 'abc' =~ Struct[{}] or 'abc' =~ Variant[Integer, Pattern[/\A(?!b)\w++\Z/]]`, `true`},
+	} {
+		v, err := run(t, tt.code, eval.Options{})
+		if err != nil || v.Inspect() != tt.want {
+			t.Errorf("%s: got %s %v, want %s", tt.code, v.Inspect(), err, tt.want)
+		}
 	}
 }
 

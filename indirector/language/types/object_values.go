@@ -171,7 +171,7 @@ func (t *definedType) extend(args []data.Value) (Type, error) {
 	}
 	out := extendedType{base: t}
 	given := map[string]data.Value{}
-	if len(args) == 1 && args[0].Kind() == data.Hash && !Instance(parameters[0].t, args[0]) {
+	if len(args) == 1 && args[0].Kind() == data.Hash && !isInstance(parameters[0].t, args[0]) {
 		for _, p := range args[0].Hash() {
 			if named(parameters, p.Key.Text()) == nil {
 				return nil, errorf("'%s' is not a known type parameter for %s-Type", p.Key.Text(), t.label())
@@ -188,7 +188,7 @@ func (t *definedType) extend(args []data.Value) (Type, error) {
 		if !ok || isDefault(v) {
 			continue
 		}
-		if !Instance(p.t, v) {
+		if !isInstance(p.t, v) {
 			return nil, errorf("%s", Mismatch(p.label()+" has wrong type,", p.t, v))
 		}
 		out.values = append(out.values, data.P(p.name, v))
@@ -227,7 +227,7 @@ func matchesParameter(v, want data.Value) bool {
 		if x, ok := AsType(v); ok && assignable(t, x) {
 			return true
 		}
-		return Instance(t, v)
+		return isInstance(t, v)
 	}
 	s, isText := text(v)
 	if r, ok := want.Rich().(*regex); ok {
