@@ -42,6 +42,9 @@ type Options struct {
 
 	// Begin is given the thread that evaluates, before it does. It may be nil.
 	Begin func(*eval.Thread)
+	// End is called when the catalog is finished. What it is given evaluates a program in the
+	// top scope, as if the initial manifest ended with it. It may be nil.
+	End func(run func(*eval.Program) (data.Value, error))
 	// Eval has strictness, logs and limits of evaluation, and loads what the manifest does
 	// not define. Its Catalog is not used.
 	Eval eval.Options
@@ -138,7 +141,18 @@ func Compile(ctx context.Context, o Options) (result *Result, err error) {
 	if err := c.finish(); err != nil {
 		return nil, err
 	}
+	if c.o.End != nil {
+		c.o.End(c.run)
+	}
 	return c.result()
+}
+
+// run defines what a program has, and evaluates it in the top scope.
+func (c *compilation) run(p *eval.Program) (data.Value, error) {
+	if err := c.define(p); err != nil {
+		return data.Value{}, err
+	}
+	return c.thread.RunIn(c.top.vars, p)
 }
 
 // failed logs an error and names the node.
@@ -168,7 +182,7 @@ func (c *compilation) evaluate() error {
 		return err
 	}
 	for _, p := range c.o.Main {
-		if err := c.thread.RunIn(c.top.vars, p); err != nil {
+		if _, err := c.thread.RunIn(c.top.vars, p); err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,18 @@ func (o object) get(name string) (data.Value, bool) {
 	return data.Value{}, false
 }
 
+// OfError returns an instance of the type Error. As in Puppet, its details may be what a
+// program could not give it.
+func OfError(message, kind, code string, details data.Value) data.Value {
+	e := knownObjects.get("error", readObjects).(*definedType)
+	values := map[string]data.Value{"msg": data.OfString(message), "kind": data.OfString(kind), "issue_code": data.OfString(code), "details": details}
+	o := object{t: e}
+	for _, f := range e.given() {
+		o.values = append(o.values, values[f.name])
+	}
+	return data.OfRich(o)
+}
+
 // String returns what would make the object again, without what it has anyhow.
 func (o object) String() string {
 	var b strings.Builder
