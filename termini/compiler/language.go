@@ -128,19 +128,8 @@ func (l *language) log(ctx context.Context, e eval.LogEntry) {
 
 // nodeOf returns the node as compilers know it.
 func nodeOf(in *Input) compile.Node {
-	n := in.Node
-	out := compile.Node{
-		Name: n.Name, Environment: in.Environment, Parameters: n.Parameters.Hash(), Trusted: in.Trusted, ServerFacts: in.Server, Facts: in.Facts,
-	}
-	if h := n.Classes; h.Kind() == data.Hash {
-		for _, p := range h.Hash() {
-			out.Classes = append(out.Classes, compile.Class{Name: p.Key.Text(), Params: p.Value.Hash()})
-		}
-		return out
-	}
-	for _, name := range n.ClassNames() {
-		out.Classes = append(out.Classes, compile.Class{Name: name})
-	}
+	out := compile.NodeOf(in.Node)
+	out.Environment, out.Trusted, out.ServerFacts, out.Facts = in.Environment, in.Trusted, in.Server, in.Facts
 	return out
 }
 

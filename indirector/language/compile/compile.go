@@ -73,6 +73,21 @@ type Node struct {
 	ServerFacts data.Value
 }
 
+// NodeOf returns what a node of the indirection has for its catalog.
+func NodeOf(n *model.Node) Node {
+	out := Node{Name: n.Name, Environment: n.Environment, Parameters: n.Parameters.Hash()}
+	if h := n.Classes; h.Kind() == data.Hash {
+		for _, p := range h.Hash() {
+			out.Classes = append(out.Classes, Class{Name: p.Key.Text(), Params: p.Value.Hash()})
+		}
+		return out
+	}
+	for _, name := range n.ClassNames() {
+		out.Classes = append(out.Classes, Class{Name: name})
+	}
+	return out
+}
+
 // A Class is one that the node classifier gives a node.
 type Class struct {
 	Name   string

@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/compile"
+	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/rtype"
 	"indirtui/indirector/language/types"
 )
@@ -43,6 +44,9 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 		return name
 	}
 	c.Data = s.parameter
+	if s.o.Finished != nil {
+		c.End = func(func(*eval.Program) (data.Value, error)) { s.o.Finished(s.Data) }
+	}
 	return compile.Compile(ctx, c)
 }
 
