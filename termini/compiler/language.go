@@ -52,7 +52,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		defer u.end()
 	}
 	result, err := site.Compile(ctx, o, compile.Options{
-		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: data.OfInt(l.env.Now().Unix()), UUID: newUUID(), CodeID: in.CodeID,
+		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
 	}, get("code"))
 	if err != nil {
@@ -62,6 +62,25 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		in.Receiver.Result = result
 	}
 	return result.Catalog, nil
+}
+
+// version returns what finds the version of a catalog: the time, or a command of
+// environment.conf, where manifests may run commands. Rule LANG-LOAD-13.
+func (l *language) version(command string, runs bool) func(context.Context) (data.Value, error) {
+	return func(ctx context.Context) (data.Value, error) {
+		switch {
+		case command == "":
+		case !runs:
+			traces.AddNote(ctx, "config_version is not run where a catalog is looked at: its version is the time")
+		default:
+			text, err := execute(ctx, command)
+			if err != nil {
+				return data.Value{}, fmt.Errorf("Execution of config_version command `%s` failed: %w", command, err)
+			}
+			return data.OfString(strings.TrimSpace(text)), nil
+		}
+		return data.OfInt(l.env.Now().Unix()), nil
+	}
 }
 
 // environmentNotFound is Puppet's error about an environment without a directory.

@@ -52,9 +52,11 @@ type Options struct {
 	RichData bool
 	// Settings are the variables of the class settings.
 	Settings []data.Pair
-	Version  data.Value // of the catalog
-	UUID     string
-	CodeID   string
+	// Version returns the version of the catalog, and is called before anything is evaluated.
+	// It may be nil.
+	Version func(context.Context) (data.Value, error)
+	UUID    string
+	CodeID  string
 
 	// Limits of ours; 0 means 500 containers within each other, and 1 million resources.
 	MaxContainers int
@@ -150,6 +152,11 @@ func Compile(ctx context.Context, o Options) (result *Result, err error) {
 			result, err = nil, c.failed(err)
 		}
 	}()
+	if o.Version != nil {
+		if c.version, err = o.Version(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.evaluate(); err != nil {
 		return nil, err
 	}

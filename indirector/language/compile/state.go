@@ -14,9 +14,10 @@ import (
 
 // A compilation is one that is under way.
 type compilation struct {
-	ctx    context.Context
-	o      Options
-	thread *eval.Thread
+	ctx     context.Context
+	o       Options
+	version data.Value
+	thread  *eval.Thread
 
 	// What is defined, by names in small letters.
 	classes map[string]*definition
