@@ -29,6 +29,12 @@ func mismatchUnless(subject string, t Type, v data.Value) (text string, err erro
 	return mismatchOf(subject, t, Infer(v)), nil
 }
 
+// Unfit is what Mismatch returns of a value that t does not accept as a whole, and is not
+// asked whether it does: t may be made of several types, each of which refused something.
+func Unfit(subject string, t Type, v data.Value) string {
+	return strings.TrimSpace(mismatched(wrongType, (*place)(nil).at(subject), t, Infer(v)).String())
+}
+
 func mismatchOf(subject string, t, actual Type) string {
 	found := describe(t, actual, (*place)(nil).at(subject))
 	if len(found) == 1 {
