@@ -58,7 +58,7 @@ var rules = []rule{
 	{"indirector/host/filelock", "", "golang.org/x/sys"},
 	{"indirector/host/files", "", ""},
 	{"indirector/host/fnmatch", "", ""},
-	{"indirector/hiera", "indirector/data indirector/format indirector/format/psych indirector/host/fnmatch indirector/language/syntax indirector/language/types traces", "gopkg.in/yaml.v3"},
+	{"indirector/hiera", "indirector/data indirector/format indirector/format/psych indirector/host/fnmatch indirector/language/onig indirector/language/syntax indirector/language/types traces", "gopkg.in/yaml.v3"},
 	{"indirector/network/keyfile", "", "github.com/youmark/pkcs8"},
 	{"indirector/host/child", "", ""},
 	{"indirector/network/ca", "indirector/host/child indirector/host/filelock indirector/host/files indirector/network/keyfile indirector indirector/format indirector/model traces", "golang.org/x/"},
