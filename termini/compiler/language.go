@@ -75,7 +75,8 @@ func (l *language) version(command string, runs bool) func(context.Context) (dat
 		default:
 			text, err := execute(ctx, command)
 			if err != nil {
-				return data.Value{}, fmt.Errorf("Execution of config_version command `%s` failed: %w", command, err)
+				message := fmt.Sprintf("Execution of config_version command `%s` failed: %v", command, err)
+				return data.Value{}, &indirector.Failure{Class: "Puppet::ParseError", Message: message, Err: err}
 			}
 			return data.OfString(strings.TrimSpace(text)), nil
 		}

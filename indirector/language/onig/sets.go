@@ -60,9 +60,30 @@ func (s set) not() set {
 	return out
 }
 
-func (s set) and(o set) set { return union(s.not(), o.not()).not() }
+func (s set) and(o set) set { return s.minus(o.not()) }
 
-func (s set) minus(o set) set { return s.and(o.not()) }
+// minus returns the characters of a set that another lacks.
+func (s set) minus(o set) set {
+	var out set
+	for _, r := range s {
+		for len(o) > 0 && o[0].to < r.from {
+			o = o[1:]
+		}
+		for _, gap := range o {
+			if gap.from > r.to {
+				break
+			}
+			if gap.from > r.from {
+				out = append(out, span{r.from, gap.from - 1})
+			}
+			r.from = gap.to + 1
+		}
+		if r.from <= r.to {
+			out = append(out, r)
+		}
+	}
+	return out
+}
 
 // within reports whether another set has all that a set has.
 func (s set) within(o set) bool {
@@ -79,8 +100,15 @@ func (s set) within(o set) bool {
 
 // folded adds the letters that differ from those of a set in their case alone.
 func (s set) folded() set {
-	out := slices.Clone(s)
-	for _, r := range cased() {
+	out, size := slices.Clone(s), rune(0)
+	for _, r := range s {
+		size += r.to - r.from + 1
+	}
+	among := cased()
+	if size < 100 { // as a letter: fewer than there are with another case
+		among = s
+	}
+	for _, r := range among {
 		for c := r.from; c <= r.to; c++ {
 			if s.has(c) {
 				for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
