@@ -1,11 +1,12 @@
 package hiera
 
 import (
-	"regexp"
+	"errors"
 	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 )
 
 // keyOptions are the lookup_options of a module, or of no module: by literal keys,
@@ -16,24 +17,27 @@ type keyOptions struct {
 }
 
 type pattern struct {
-	match   *regexp.Regexp
+	match   *onig.Regexp
 	options data.Value
 }
 
 // of returns the options of a key, by its root; nil if there are none.
-func (o *keyOptions) of(k key) data.Value {
+func (o *keyOptions) of(k key) (data.Value, error) {
 	if o == nil {
-		return data.Value{}
+		return data.Value{}, nil
 	}
 	if v := o.literal.Get(k.root); !v.IsNil() {
-		return v
+		return v, nil
 	}
 	for _, p := range o.patterns {
-		if p.match.MatchString(k.root) {
-			return p.options
+		switch ok, err := p.match.Match(k.root); {
+		case err != nil:
+			return data.Value{}, &Error{Class: WrongRegexp, Message: "lookup_options: " + err.Error()}
+		case ok:
+			return p.options, nil
 		}
 	}
-	return data.Value{}
+	return data.Value{}, nil
 }
 
 // optionsOf returns the lookup_options of a key, which are collected when a key of
@@ -47,7 +51,7 @@ func (in *invocation) optionsOf(k key) (data.Value, error) {
 		}
 		in.c.options[k.module] = o
 	}
-	return o.of(k), nil
+	return o.of(k)
 }
 
 // collect merges the lookup_options of the layers, the global ones over those of
@@ -213,26 +217,17 @@ func compilePatterns(v data.Value) (*keyOptions, error) {
 	return &o, nil
 }
 
-// rubyRegexp compiles a regular expression of Ruby. What Ruby and we both refuse is
-// refused in Ruby's words as far as they are known; Ruby's lines begin and end at
-// each newline, and \z is the end of all.
-func rubyRegexp(text string) (*regexp.Regexp, error) {
-	re, err := regexp.Compile("(?m)" + strings.NewReplacer(`\Z`, `\z`, `\h`, `[0-9a-fA-F]`).Replace(text))
-	if err == nil {
+// rubyRegexp compiles a regular expression of Ruby. What that refuses is refused in its
+// words.
+func rubyRegexp(text string) (*onig.Regexp, error) {
+	re, err := onig.Compile(text)
+	switch {
+	case err == nil:
 		return re, nil
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, lacking("the pattern /%s/ in lookup_options uses what only Ruby's regular expressions have: %s", text, err)
 	}
-	for ours, ruby := range map[string]string{
-		"missing closing ]":                   "premature end of char-class",
-		"missing closing )":                   "end pattern with unmatched parenthesis",
-		"unexpected )":                        "unmatched close parenthesis",
-		"missing argument to repetition":      "target of repeat operator is not specified",
-		"trailing backslash at end of expres": "too short escape sequence",
-	} {
-		if strings.Contains(err.Error(), ours) {
-			return nil, &Error{Class: WrongRegexp, Message: ruby + ": /" + text + "/"}
-		}
-	}
-	return nil, lacking("the pattern /%s/ in lookup_options uses what only Ruby's regular expressions have: %s", text, err)
+	return nil, &Error{Class: WrongRegexp, Message: err.Error()}
 }
 
 // moduleDefault asks the default_hierarchy of a key's module. Only its own
@@ -253,7 +248,11 @@ func (in *invocation) moduleDefault(k key) (v data.Value, found bool, err error)
 		}
 		in.c.defaultOptions[in.module] = options
 	}
-	s, err := in.c.strategy(options.of(k).Get("merge"))
+	of, err := options.of(k)
+	if err != nil {
+		return v, false, err
+	}
+	s, err := in.c.strategy(of.Get("merge"))
 	if err != nil {
 		return v, false, err
 	}

@@ -67,6 +67,25 @@ func TestRules(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	})
+	t.Run("HIERA-OPT-01 patterns look around, and are stopped", func(t *testing.T) {
+		t.Parallel()
+		c := hiera.New(environment(t, map[string]string{
+			"hiera.yaml": plainConfig, "data/a.yaml": "k1: '1'\nk2: '2'\nlookup_options: {'^k(?!2)': {convert_to: Integer}}\n",
+		}, nil))
+		for key, want := range map[string]string{"k1": "1", "k2": `"2"`} {
+			if v, _ := explained(t, c, key); v != want {
+				t.Errorf("%s is %s, want %s", key, v, want)
+			}
+		}
+		key := strings.Repeat("a", 60) + "b"
+		c = hiera.New(environment(t, map[string]string{
+			"hiera.yaml": plainConfig, "data/a.yaml": key + ": 1\nlookup_options: {'^(?=((a+)+)+$)': {merge: deep}}\n",
+		}, nil))
+		_, err := c.Lookup(hiera.Query{Keys: []string{key}})
+		if want := "lookup_options: regular expression /^(?=((a+)+)+$)/: limit of regular expressions: no answer within 1s"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
 	t.Run("HIERA-LAY-04 another data binding", func(t *testing.T) {
 		t.Parallel()
 		o := environment(t, map[string]string{"hiera.yaml": plainConfig, "data/a.yaml": "k: 1\n"}, nil)

@@ -337,7 +337,11 @@ func entryFor(options data.Value, root string) string {
 	}
 	for _, p := range options.Hash() {
 		if text := p.Key.Text(); strings.HasPrefix(text, "^") {
-			if re, err := rubyRegexp(text); err == nil && re.MatchString(root) {
+			re, err := rubyRegexp(text)
+			if err != nil {
+				continue
+			}
+			if ok, err := re.Match(root); ok && err == nil {
 				return text
 			}
 		}

@@ -204,6 +204,11 @@ func (c *regexpChecker) interval(repeatable, behind bool) (problem string, isInt
 			return "too big number for repeat range", true
 		}
 	}
+	if least, _ := strconv.Atoi(low); high != "" && comma {
+		if most, _ := strconv.Atoi(high); least > most {
+			return "upper is smaller than lower in repeat range", true
+		}
+	}
 	c.i += len(inside) + 2
 	if comma && c.more() && c.s[c.i] == '?' {
 		c.i++
@@ -251,7 +256,11 @@ func (c *regexpChecker) escape() string {
 			return ""
 		}
 		if _, err := strconv.Atoi(name); ch == 'k' && err != nil && !c.names[name] {
-			return "undefined name <" + name + "> reference"
+			plain := strings.TrimRight(strings.TrimRight(name, "0123456789"), "+-") // without a level
+			if !c.names[plain] {
+				return "undefined name <" + name + "> reference"
+			}
+			name = plain
 		}
 		c.refs = append(c.refs, name)
 		return ""
@@ -303,7 +312,7 @@ func (c *regexpChecker) class() string {
 	defer func() { c.deep-- }()
 	c.skip("^")
 	first, empty := true, true
-	last, ranging := rune(-1), false
+	last, ranging, afterSet := rune(-1), false, false
 	for c.more() {
 		if c.s[c.i] == ']' && (!first || !strings.Contains(c.rest()[1:], "]")) {
 			c.i++
@@ -315,18 +324,22 @@ func (c *regexpChecker) class() string {
 		first = false
 		switch {
 		case c.s[c.i] == '[' && c.posix():
-			empty, last, ranging = false, -1, false
+			empty, last, ranging, afterSet = false, -1, false, true
 			continue
+		case c.s[c.i] == '[' && c.misspelt():
+			return "invalid POSIX bracket type"
 		case c.s[c.i] == '[':
 			c.i++
 			if problem := c.class(); problem != "" {
 				return problem
 			}
-			empty, last, ranging = false, -1, false
+			empty, last, ranging, afterSet = false, -1, false, false
 			continue
 		case c.skip("&&"):
-			last, ranging = -1, false
+			last, ranging, afterSet = -1, false, false
 			continue
+		case c.s[c.i] == '-' && afterSet && c.i+1 < len(c.s) && c.s[c.i+1] != ']':
+			return "unmatched range specifier in char-class"
 		case c.s[c.i] == '-' && last >= 0 && !ranging && c.i+1 < len(c.s) && c.s[c.i+1] != ']':
 			c.i++
 			ranging = true
@@ -336,10 +349,13 @@ func (c *regexpChecker) class() string {
 		if problem != "" {
 			return problem
 		}
-		if ranging && r >= 0 && r < last {
+		switch {
+		case ranging && r == isSet:
+			return "char-class value at end of range"
+		case ranging && r >= 0 && r < last:
 			return "empty range in char class"
 		}
-		empty = false
+		empty, afterSet = false, r == isSet
 		if last = r; ranging {
 			last, ranging = -1, false
 		}
@@ -360,7 +376,21 @@ func (c *regexpChecker) posix() bool {
 	return true
 }
 
-// member reads one member of a class; that of several characters is -1.
+// misspelt reports whether what looks like [:alpha:] has no such name.
+func (c *regexpChecker) misspelt() bool {
+	const longest = 20
+	name := c.rest()[1:]
+	if !strings.HasPrefix(name, ":") {
+		return false
+	}
+	end := strings.IndexAny(name[1:], ":]")
+	return end >= 0 && utf8.RuneCountInString(name[1:1+end]) <= longest && strings.HasPrefix(name[1+end:], ":]")
+}
+
+// isSet is what member returns for a set, as \d is one.
+const isSet = -2
+
+// member reads one member of a class; what is not known is -1.
 func (c *regexpChecker) member() (rune, string) {
 	if c.s[c.i] != '\\' {
 		r, n := utf8.DecodeRuneInString(c.rest())
@@ -371,12 +401,14 @@ func (c *regexpChecker) member() (rune, string) {
 	ch := c.s[c.i]
 	if ch == 'p' || ch == 'P' {
 		c.i++
-		return -1, c.property()
+		return isSet, c.property()
 	}
 	r, n := utf8.DecodeRuneInString(c.rest())
 	c.i += n
 	switch {
-	case strings.IndexByte("wWdDsShHRXkgxucCM", ch) >= 0, isDigit(ch):
+	case strings.IndexByte("wWdDsShH", ch) >= 0:
+		return isSet, ""
+	case strings.IndexByte("RXkgxucCM", ch) >= 0, isDigit(ch):
 		return -1, ""
 	case isLetter(ch):
 		if i := strings.IndexByte("abefnrtv", ch); i >= 0 {

@@ -40,6 +40,7 @@ var Catalog = indirector.Descriptor{
 		{Name: "environmentpath", Doc: "Where environments are, with their environment.conf, manifests and modules."},
 		{Name: "modulepath", Doc: "Where modules are."},
 		{Name: "manifest", Doc: "The initial manifest: a file, or a directory of files."},
+		{Name: "config_version", Doc: "A command that prints the version of the catalog. It is run for nodes on the network, not where a catalog is only looked at."},
 		{Name: "code", Doc: "What is compiled in place of the initial manifest."},
 		{Name: "environment", Doc: "The environment of nodes that belong to none."},
 		{Name: "certname", Doc: "The name of this host, as nodes get to know it."},

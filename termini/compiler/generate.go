@@ -21,10 +21,24 @@ const (
 
 var errTooMuch = errors.New("it writes too much")
 
-// generate runs a command for the function of that name, as Puppet does, and returns what
-// it writes; errors come last.
-func generate(ctx context.Context, command []string) (text string, err error) {
-	line := strings.Join(command, " ")
+// generate runs a command for the function of that name.
+func generate(ctx context.Context, command []string) (string, error) {
+	return run(ctx, strings.Join(command, " "), command)
+}
+
+// execute runs a line as Ruby does: by the shell if it has anything that is for one.
+func execute(ctx context.Context, line string) (string, error) {
+	if strings.ContainsAny(line, "*?{}[]<>()~&|\\$;'`\"\n#=%") {
+		return run(ctx, line, []string{"/bin/sh", "-c", line})
+	}
+	return run(ctx, line, strings.Fields(line))
+}
+
+// run runs a command as Puppet does, and returns what it writes; errors come last.
+func run(ctx context.Context, line string, command []string) (text string, err error) {
+	if len(command) == 0 {
+		return "", &indirector.Failure{Class: "Puppet::ExecutionFailure", Message: "Could not execute posix command: there is none"}
+	}
 	_, span := traces.Start(ctx, traces.Exec, "run "+line)
 	defer func() { span.End(fmt.Sprint(len(text), " bytes"), traces.Because{}, err) }()
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -55,7 +55,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		o.Eval.Stopper = stopper{stops}
 	}
 	result, err := site.Compile(ctx, o, compile.Options{
-		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: data.OfInt(l.env.Now().Unix()), UUID: newUUID(), CodeID: in.CodeID,
+		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
 	}, get("code"))
 	if err != nil {
@@ -78,6 +78,26 @@ func (s stopper) Stop(ctx context.Context, at *eval.Stop) error {
 		}
 		c.Variables = at.Variables()
 	})
+}
+
+// version returns what finds the version of a catalog: the time, or a command of
+// environment.conf, where manifests may run commands. Rule LANG-LOAD-13.
+func (l *language) version(command string, runs bool) func(context.Context) (data.Value, error) {
+	return func(ctx context.Context) (data.Value, error) {
+		switch {
+		case command == "":
+		case !runs:
+			traces.AddNote(ctx, "config_version is not run where a catalog is looked at: its version is the time")
+		default:
+			text, err := execute(ctx, command)
+			if err != nil {
+				message := fmt.Sprintf("Execution of config_version command `%s` failed: %v", command, err)
+				return data.Value{}, &indirector.Failure{Class: "Puppet::ParseError", Message: message, Err: err}
+			}
+			return data.OfString(strings.TrimSpace(text)), nil
+		}
+		return data.OfInt(l.env.Now().Unix()), nil
+	}
 }
 
 // environmentNotFound is Puppet's error about an environment without a directory.
@@ -144,19 +164,8 @@ func (l *language) log(ctx context.Context, e eval.LogEntry) {
 
 // nodeOf returns the node as compilers know it.
 func nodeOf(in *Input) compile.Node {
-	n := in.Node
-	out := compile.Node{
-		Name: n.Name, Environment: in.Environment, Parameters: n.Parameters.Hash(), Trusted: in.Trusted, ServerFacts: in.Server, Facts: in.Facts,
-	}
-	if h := n.Classes; h.Kind() == data.Hash {
-		for _, p := range h.Hash() {
-			out.Classes = append(out.Classes, compile.Class{Name: p.Key.Text(), Params: p.Value.Hash()})
-		}
-		return out
-	}
-	for _, name := range n.ClassNames() {
-		out.Classes = append(out.Classes, compile.Class{Name: name})
-	}
+	out := compile.NodeOf(in.Node)
+	out.Environment, out.Trusted, out.ServerFacts, out.Facts = in.Environment, in.Trusted, in.Server, in.Facts
 	return out
 }
 

@@ -466,3 +466,49 @@ func TestParallelCompiles(t *testing.T) {
 		t.Errorf("%d requests are left", len(held))
 	}
 }
+
+// The version of a catalog is what config_version of its environment prints, for nodes on the
+// network; what fails is in Puppet's words. Rule LANG-LOAD-13.
+func TestConfigVersion(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, command, manifest string
+		local                   bool
+		want                    string // of the error; or the version
+	}{
+		{"a command", "/bin/echo ' v1' $environment", "", false, "v1 production"},
+		{"a command for the shell", "/bin/echo a; echo b >&2", "", false, "a\nb"},
+		{"a command that prints nothing", "/bin/true", "", false, ""},
+		{"looked at", "/bin/echo v1", "", true, "time"},
+		{
+			"a failure", "/bin/echo bad && exit 3", "", false,
+			"Execution of config_version command `/bin/echo bad && exit 3` failed: Execution of '/bin/echo bad && exit 3' returned 3: bad on node web01",
+		},
+		{
+			"no such command", "/nonexistent/x", "", false,
+			"Execution of config_version command `/nonexistent/x` failed: Could not execute posix command: fork/exec /nonexistent/x: no such file or directory on node web01",
+		},
+		{"before the manifest", "/bin/false", "fail('later')", false, "Execution of config_version command `/bin/false` failed: Execution of '/bin/false' returned 1:  on node web01"},
+		{"behind the parser", "/bin/false", "$a = =", false, "Could not parse for environment production: Syntax error at '='"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, map[string]string{"manifests/site.pp": tt.manifest, "environment.conf": "config_version = " + tt.command + "\n"})
+			req := &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01", Remote: &indirector.Remote{Node: "web01", Authenticated: true}}
+			if tt.local {
+				req.Remote = nil
+			}
+			resp, err := e.Once(t.Context(), req)
+			if err != nil {
+				if !strings.Contains(err.Error(), tt.want) || tt.want == "" {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+				return
+			}
+			version := resp.Instance().(*model.Catalog).Version
+			if got := version.Text(); version.Kind() == data.Int && tt.want != "time" || version.Kind() != data.Int && got != tt.want {
+				t.Errorf("the version is %s, want %s", version.Inspect(), tt.want)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/hiera"
+	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	programs "indirtui/indirector/language/site"
 	"indirtui/indirector/model"
@@ -46,8 +48,11 @@ facts and the node come through their indirections too; --trace prints them.
 Types may be aliases that files of modules and of the environment define, and
 levels may be functions that modules define in the Puppet language. In YAML what
 convert_to makes is rich data, where Puppet prints objects of Ruby. Functions
-that are written in Ruby are refused, and so is --compile: variables that
-manifests set do not count.
+that are written in Ruby are refused.
+
+Variables that manifests set count with --compile: the catalog of the node is
+compiled, with the classes that its node terminus gives it, and keys are looked
+up in its top scope. No CA is asked for trusted facts.
 
 Exit code: 0 found, or explained; 1 not found, or failed.`
 	cmd.Example = `  indirtui lookup ntp::servers --node web01.example.com
@@ -62,7 +67,7 @@ Exit code: 0 found, or explained; 1 not found, or failed.`
 	f.BoolVar(&c.hashArrays, "merge-hash-arrays", false, "with --merge deep: hashes in arrays are merged by their positions")
 	f.StringVar(&c.kind, "type", "", "the `TYPE` that the value must have")
 	f.StringVar(&c.defaultValue, "default", "", "the value if no level has one")
-	f.BoolVarP(&c.compile, "compile", "c", false, "compile the catalog before, for its variables; refused")
+	f.BoolVarP(&c.compile, "compile", "c", false, "compile the catalog before, for the variables of manifests and classes")
 	f.BoolVar(&c.trusted, "trusted", false, "accepted, as Puppet does, and without effect")
 	f.BoolVar(&c.explain, "explain", false, "print what happened instead of the value")
 	f.BoolVar(&c.explainOptions, "explain-options", false, "print how lookup_options were found, with --explain as well")
@@ -107,9 +112,6 @@ func (c *lookupCommand) look(ctx context.Context, keys []string) error {
 	render, err := c.renderer()
 	if err != nil {
 		return err
-	}
-	if c.compile {
-		return failf("--compile is not known to this program: variables that manifests set do not count")
 	}
 	c.p.application = "lookup"
 	return c.p.withEngine(func(e *engine.Engine) error {
@@ -225,15 +227,18 @@ type lookup struct {
 }
 
 func (l *lookup) run(ctx context.Context, keys []string, render func(data.Value) ([]byte, error)) error {
-	compiled, err := l.prepare(ctx)
-	if err != nil {
-		return err
-	}
 	explain := l.explain || l.explainOptions
 	q := hiera.Query{Keys: keys, Type: l.kind, HasDefault: l.given("default"), Default: data.OfString(l.defaultValue)}
-	v, err := compiled.LookupBy(q, func(key string) (data.Value, bool, error) { return l.ask(ctx, compiled, key) })
+	var v data.Value
+	var err error
+	unprepared := l.within(ctx, func(compiled *hiera.Compile) {
+		v, err = compiled.LookupBy(q, func(key string) (data.Value, bool, error) { return l.ask(ctx, compiled, key) })
+	})
 	if err := l.printTraces(); err != nil {
 		return err
+	}
+	if unprepared != nil {
+		return unprepared
 	}
 	e := (*hiera.Error)(nil)
 	switch {
@@ -274,19 +279,23 @@ func (l *lookup) puts(b []byte) error {
 // ask sends one key as a request. Puppet always asks hiera for the layers of
 // environment and module, whatever answers in place of the global one.
 func (l *lookup) ask(ctx context.Context, compiled *hiera.Compile, key string) (data.Value, bool, error) {
+	return l.find(ctx, key, l.mergeOption(), &hiera.Session{Compile: compiled, Record: l.record})
+}
+
+func (l *lookup) find(ctx context.Context, key string, merge data.Value, session *hiera.Session) (data.Value, bool, error) {
 	req := &indirector.Request{
 		Indirection: "data_binding", Verb: indirector.Find, Key: key, Caller: "cli", Environment: l.p.environment,
-		Options: []indirector.Option{{Name: hiera.OptionSession, Value: &hiera.Session{Compile: compiled, Record: l.record}}},
+		Options: []indirector.Option{{Name: hiera.OptionSession, Value: session}},
 	}
-	if m := l.mergeOption(); !m.IsNil() {
-		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: m})
+	if !merge.IsNil() {
+		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: merge})
 	}
 	if binding, _ := l.e.Settings.Get("data_binding_terminus"); binding != "hiera" {
 		req.Terminus = "hiera"
 	}
 	inst, err := l.once(ctx, req)
 	if inst == nil || err != nil {
-		return data.Value{}, l.record.OptionsOnly && err == nil, err
+		return data.Value{}, session.Record == l.record && l.record.OptionsOnly && err == nil, err
 	}
 	v, ok := inst.(interface{ Data() data.Value })
 	if !ok {
@@ -325,9 +334,9 @@ func (l *lookup) printTraces() error {
 	return nil
 }
 
-// prepare makes what the keys are looked up in: the layers of the environment, and
-// the variables of the node.
-func (l *lookup) prepare(ctx context.Context) (*hiera.Compile, error) {
+// within looks up in the layers of the environment with the variables of the node, or in the
+// top scope of its catalog.
+func (l *lookup) within(ctx context.Context, look func(*hiera.Compile)) error {
 	get := func(name string) string { v, _ := l.e.Settings.Get(name); return v }
 	o := hiera.FromSettings(get, l.p.environment)
 	o.Warnings = &hiera.Warnings{Log: func(m string) { fmt.Fprint(l.p.Err, cleanLines([]byte("Warning: "+m))) }}
@@ -343,24 +352,70 @@ func (l *lookup) prepare(ctx context.Context) (*hiera.Compile, error) {
 	}
 	facts, err := l.nodeFacts(ctx, get("certname"))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	inst, err := l.once(ctx, &indirector.Request{
-		Indirection: "node", Verb: indirector.Find, Key: facts.Name, Terminus: "plain", Caller: "cli", Environment: l.p.environment,
-		Options: []indirector.Option{{Name: "facts", Value: facts}},
-	})
+	node, err := l.nodeOf(ctx, facts, get("node_terminus"))
 	if err != nil {
-		return nil, notRun{errors.New(indirector.Message(err))}
+		return err
 	}
-	parameters := facts.Values
-	if node, ok := inst.(*model.Node); ok {
-		parameters = node.Parameters
+	trusted := hiera.LocalTrust(node.Parameters.Get("clientcert"))
+	if !l.compile {
+		o.Scope = hiera.OfNode(node.Parameters, facts.Values, trusted, o.Environment)
 	}
-	o.Scope = hiera.OfNode(parameters, facts.Values, hiera.LocalTrust(parameters.Get("clientcert")), o.Environment)
 	here := programs.FromSettings(get, o)
 	here.Programs, here.Context = programs.NewPrograms(), ctx
 	here.Eval.Log = l.log
-	return programs.New(here).Data, nil
+	if !l.compile {
+		look(programs.New(here).Data)
+		return nil
+	}
+	here.Finished = look
+	here.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
+		v, found, err := l.find(ctx, key, q.Merge, &hiera.Session{Compile: c, Scope: q.Scope, Record: q.Record})
+		if known := (*hiera.Error)(nil); errors.As(err, &known) {
+			err = known
+		}
+		return v, found, err
+	}
+	of := compile.NodeOf(node)
+	of.Environment, of.Facts, of.Trusted = cmp.Or(node.Environment, o.Environment), facts.Values, trusted
+	var last eval.LogEntry
+	here.Eval.Log = func(e eval.LogEntry) { // the last error is that of the compile, which is printed once
+		if last.Level == "err" {
+			l.log(last)
+		}
+		if last = e; e.Level != "err" {
+			l.log(e)
+		}
+	}
+	_, err = programs.Compile(ctx, here, compile.Options{Node: of, RichData: get("rich_data") != "false"}, get("code"))
+	if failed := (*compile.Error)(nil); errors.As(err, &failed) {
+		return notRun{failed.Err} // without the name of the node
+	}
+	if last.Level == "err" {
+		l.log(last)
+	}
+	return err
+}
+
+// nodeOf returns the node: with --compile from its own terminus, else without classes.
+func (l *lookup) nodeOf(ctx context.Context, facts *model.Facts, terminus string) (*model.Node, error) {
+	req := &indirector.Request{
+		Indirection: "node", Verb: indirector.Find, Key: facts.Name, Terminus: "plain", Caller: "cli", Environment: l.p.environment,
+		Options: []indirector.Option{{Name: "facts", Value: facts}},
+	}
+	if l.compile && terminus != "plain" {
+		l.log(eval.LogEntry{Level: "warning", Message: "CA is not available, the operation will continue without using trusted facts."})
+		req.Terminus = ""
+	}
+	inst, err := l.once(ctx, req)
+	if err != nil {
+		return nil, notRun{errors.New(indirector.Message(err))}
+	}
+	if node, ok := inst.(*model.Node); ok {
+		return node, nil
+	}
+	return &model.Node{Name: facts.Name, Parameters: facts.Values}, nil
 }
 
 // log prints what functions log, as Puppet does by default.
@@ -368,7 +423,11 @@ func (l *lookup) log(e eval.LogEntry) {
 	prefix, ok := map[string]string{
 		"notice": "Notice", "warning": "Warning", "err": "Error", "alert": "Alert", "emerg": "Emergency", "crit": "Critical",
 	}[e.Level]
+	to := l.p.Err
+	if e.Level == "notice" {
+		to = l.p.out
+	}
 	if ok {
-		fmt.Fprint(l.p.Err, cleanLines([]byte(prefix+": "+e.String())))
+		fmt.Fprint(to, cleanLines([]byte(prefix+": "+e.String())))
 	}
 }

@@ -37,6 +37,14 @@ func (c *collector) String() string {
 	return "Catalog-Collector[" + c.typ.name + "]"
 }
 
+// RubyClass is the class that a collector has in Puppet.
+func (c *collector) RubyClass() string {
+	if c.exported {
+		return "Puppet::Pops::Evaluator::Collectors::ExportedCollector"
+	}
+	return "Puppet::Pops::Evaluator::Collectors::CatalogCollector"
+}
+
 // EqualRich reports whether o is c.
 func (c *collector) EqualRich(o data.RichValue) bool { return c == o }
 

@@ -48,6 +48,9 @@ type Options struct {
 
 	// Begin is given the thread that evaluates, before it does. It may be nil.
 	Begin func(*eval.Thread)
+	// End is called when the catalog is finished. What it is given evaluates a program in the
+	// top scope, as if the initial manifest ended with it. It may be nil.
+	End func(run func(*eval.Program) (data.Value, error))
 	// Eval has strictness, logs and limits of evaluation, and loads what the manifest does
 	// not define. Its Catalog is not used.
 	Eval eval.Options
@@ -55,9 +58,11 @@ type Options struct {
 	RichData bool
 	// Settings are the variables of the class settings.
 	Settings []data.Pair
-	Version  data.Value // of the catalog
-	UUID     string
-	CodeID   string
+	// Version returns the version of the catalog, and is called before anything is evaluated.
+	// It may be nil.
+	Version func(context.Context) (data.Value, error)
+	UUID    string
+	CodeID  string
 
 	// Limits of ours; 0 means 500 containers within each other, and 1 million resources.
 	MaxContainers int
@@ -74,6 +79,21 @@ type Node struct {
 	Facts       data.Value
 	Trusted     data.Value
 	ServerFacts data.Value
+}
+
+// NodeOf returns what a node of the indirection has for its catalog.
+func NodeOf(n *model.Node) Node {
+	out := Node{Name: n.Name, Environment: n.Environment, Parameters: n.Parameters.Hash()}
+	if h := n.Classes; h.Kind() == data.Hash {
+		for _, p := range h.Hash() {
+			out.Classes = append(out.Classes, Class{Name: p.Key.Text(), Params: p.Value.Hash()})
+		}
+		return out
+	}
+	for _, name := range n.ClassNames() {
+		out.Classes = append(out.Classes, Class{Name: name})
+	}
+	return out
 }
 
 // A Class is one that the node classifier gives a node.
@@ -135,6 +155,11 @@ func Compile(ctx context.Context, o Options) (result *Result, err error) {
 		}
 	}()
 	defer c.thread.EndParts()
+	if o.Version != nil {
+		if c.version, err = o.Version(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.evaluate(); err != nil {
 		return nil, err
 	}
@@ -147,6 +172,9 @@ func (c *compilation) finished() (result *Result, err error) {
 	defer func() { end(err) }()
 	if err := c.finish(); err != nil {
 		return nil, err
+	}
+	if c.o.End != nil {
+		c.o.End(c.run)
 	}
 	return c.result()
 }
@@ -170,6 +198,14 @@ func counted(n int, of string) string {
 		return "1 " + of
 	}
 	return strconv.Itoa(n) + " " + of + "s"
+}
+
+// run defines what a program has, and evaluates it in the top scope.
+func (c *compilation) run(p *eval.Program) (data.Value, error) {
+	if err := c.define(p); err != nil {
+		return data.Value{}, err
+	}
+	return c.thread.RunIn(c.top.vars, p)
 }
 
 // failed logs an error and names the node.
@@ -201,7 +237,7 @@ func (c *compilation) evaluate() error {
 	for _, p := range c.o.Main {
 		file := p.Source().File
 		end := c.part("manifest", cmp.Or(baseOf(file), "code"), file, 0)
-		err := c.thread.RunIn(c.top.vars, p)
+		_, err := c.thread.RunIn(c.top.vars, p)
 		end(err)
 		if err != nil {
 			return err
@@ -313,7 +349,10 @@ func (c *compilation) evaluateNode() error {
 	if names == nil {
 		names = []string{c.o.Node.Name}
 	}
-	def, match := c.nodeFor(names)
+	def, match, err := c.nodeFor(names)
+	if err != nil {
+		return err
+	}
 	if def == nil {
 		return eval.Errorf("Could not find node statement with name 'default' or '%s'", strings.Join(names, ", "))
 	}
@@ -330,23 +369,28 @@ func (c *compilation) evaluateNode() error {
 }
 
 // nodeFor returns the definition that fits the first name that has one.
-func (c *compilation) nodeFor(names []string) (*definition, []data.Value) {
+func (c *compilation) nodeFor(names []string) (*definition, []data.Value, error) {
 	for _, name := range append(names[:len(names):len(names)], "default") {
 		name = strings.ToLower(name)
 		for _, d := range c.nodes {
 			if d.regexp == nil && d.host == name {
-				return d, nil
+				return d, nil, nil
 			}
 		}
 		for _, d := range c.nodes {
-			if d.regexp != nil {
-				if at := d.regexp.FindStringSubmatchIndex(name); at != nil {
-					return d, eval.Groups(name, at)
-				}
+			if d.regexp == nil {
+				continue
+			}
+			at, err := d.regexp.Find(name)
+			if err != nil {
+				return nil, nil, placed(origins.Origin{File: d.File, Line: d.Line}, "%s", err)
+			}
+			if at != nil {
+				return d, eval.Groups(name, at), nil
 			}
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // evaluateNodeClasses declares the classes that the node was given: those with

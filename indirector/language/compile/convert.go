@@ -14,7 +14,7 @@ import (
 // result returns the catalog as others know it. Rules LANG-COMP-08, LANG-COMP-09.
 func (c *compilation) result() (*Result, error) {
 	out := &model.Catalog{
-		Name: c.o.Node.Name, Version: c.o.Version, CodeID: c.o.CodeID, CatalogUUID: c.o.UUID, Format: 2,
+		Name: c.o.Node.Name, Version: c.version, CodeID: c.o.CodeID, CatalogUUID: c.o.UUID, Format: 2,
 		Environment: c.o.Node.Environment, Classes: c.classList,
 	}
 	var tags tagSet

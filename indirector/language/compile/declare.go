@@ -77,11 +77,7 @@ func (c *compilation) declare(s *scope, st eval.Statement, d declaration) ([]dat
 				return nil, err
 			}
 		}
-		ref := types.Reference{Type: t.name, Title: r.title, Titled: true}
-		if isClass {
-			ref.Title = r.def.name
-		}
-		out[i] = types.OfReference(ref)
+		out[i] = types.OfDeclared(t.name, r.title)
 	}
 	return out, nil
 }

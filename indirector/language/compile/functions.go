@@ -26,13 +26,22 @@ var Library = sync.OnceValue(func() eval.Library {
 		all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{way}}
 	}
 	all["hiera_include"] = &eval.Builtin{Name: "hiera_include", Types: fn.LocalTypes, Ways: fn.OlderLookup("hiera_include", "unique", includeFound)}
-	for name, do := range map[string]func(c *eval.Invocation) (data.Value, error){
-		"realize": realize, "tag": tag, "tagged": tagged, "create_resources": createResources,
-	} {
-		all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{{Params: "Any args*", Do: do}}, Old: true}
+	for name, do := range map[string]func(c *eval.Invocation) (data.Value, error){"realize": realize, "tag": tag, "tagged": tagged} {
+		all[name] = &eval.Builtin{Name: name, Ways: []eval.Way{{Params: "Any args*", Do: some(name, do)}}, Old: true}
 	}
+	all["create_resources"] = &eval.Builtin{Name: "create_resources", Ways: []eval.Way{{Params: "Any args*", Do: createResources}}, Old: true}
 	return all
 })
+
+// some refuses a call without arguments.
+func some(name string, do func(c *eval.Invocation) (data.Value, error)) func(c *eval.Invocation) (data.Value, error) {
+	return func(c *eval.Invocation) (data.Value, error) {
+		if len(c.Args) == 0 {
+			return data.Value{}, eval.Errorf("%s(): Wrong number of arguments given (0 for minimum 1)", name)
+		}
+		return do(c)
+	}
+}
 
 // Find returns the parameters of a resource of the catalog that a call works on, with the
 // defaults that it has now.
@@ -265,7 +274,6 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 		return data.Value{}, eval.Issuef("Classes are not virtualizable")
 	}
 	st := c.Statement()
-	var out []data.Value
 	for _, p := range c.Args[1].Hash() {
 		var params []param
 		at := s.c.origin(origins.Origin{Kind: origins.Function, File: st.File, Line: st.Line})
@@ -291,13 +299,11 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 			return data.Value{}, eval.Errorf("no implicit conversion of %s into Hash", eval.RubyClass(p.Value))
 		}
 		add(p.Value)
-		refs, err := s.c.declare(s, st, declaration{form, typ, []string{eval.Text(p.Key)}, params, form != syntax.Exported, p.Key.Kind() != data.String})
-		if err != nil {
+		if _, err := s.c.declare(s, st, declaration{form, typ, []string{eval.Text(p.Key)}, params, form != syntax.Exported, p.Key.Kind() != data.String}); err != nil {
 			return data.Value{}, err
 		}
-		out = append(out, refs...)
 	}
-	return data.OfList(out), nil
+	return data.Value{}, nil
 }
 
 func defined(c *eval.Invocation) (data.Value, error) {

@@ -11,8 +11,8 @@ const (
 	OptionReceiver = "receiver"
 	// OptionUnsaved is true if the facts that come with the request are not to be saved.
 	OptionUnsaved = "unsaved"
-	// OptionCommands is true if manifests may run commands, with the function generate:
-	// to look at a catalog runs nothing of what a manifest names.
+	// OptionCommands is true if manifests may run commands, with the function generate, and
+	// environment.conf with config_version: to look at a catalog runs nothing that they name.
 	OptionCommands = "commands"
 )
 

@@ -55,7 +55,7 @@ func compileCode(t *testing.T, code, strict string) (*compile.Result, [][3]any, 
 	}
 	result, err := compile.Compile(context.Background(), compile.Options{
 		Node: node, Main: []*eval.Program{eval.Compile(prog, compile.Library())}, RichData: true,
-		Version: data.OfString("<VERSION>"), UUID: "<UUID>",
+		Version: versioned, UUID: "<UUID>",
 		Eval: eval.Options{Strict: level, Log: log},
 	})
 	return result, logs, err

@@ -2,12 +2,12 @@ package compile
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/rtype"
 	"indirtui/indirector/model"
 	"indirtui/indirector/origins"
@@ -15,9 +15,10 @@ import (
 
 // A compilation is one that is under way.
 type compilation struct {
-	ctx    context.Context
-	o      Options
-	thread *eval.Thread
+	ctx     context.Context
+	o       Options
+	version data.Value
+	thread  *eval.Thread
 
 	// What is defined, by names in small letters.
 	classes map[string]*definition
@@ -97,7 +98,7 @@ type definition struct {
 	kind      eval.Kind
 	name      string // in small letters; "" of main
 	host      string // of a node: the name that it is matched with
-	regexp    *regexp.Regexp
+	regexp    *onig.Regexp
 	module    string
 	parentDef *definition // nil before it was looked up, or if there is none
 	overrides bool        // whether a collector of it overrides: it may override all from then on
@@ -132,7 +133,7 @@ type resourceType struct {
 // A titlePattern is one of those of a resource type; without a pattern the title is
 // the only key.
 type titlePattern struct {
-	pattern *regexp.Regexp
+	pattern *onig.Regexp
 	slashes bool // it only drops slashes at the end
 	attrs   []string
 }

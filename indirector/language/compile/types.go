@@ -169,7 +169,10 @@ func (t *resourceType) byTitle(title string) ([]data.Pair, error) {
 		if p.pattern == nil || p.slashes && title != "" && title[len(title)-1] != '/' {
 			return []data.Pair{data.P(p.attrs[0], data.OfString(title))}, nil
 		}
-		at := p.pattern.FindStringSubmatchIndex(title)
+		at, err := p.pattern.Find(title)
+		if err != nil {
+			return nil, err
+		}
 		if at == nil {
 			continue
 		}

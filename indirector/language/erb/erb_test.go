@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/erb"
+	"indirtui/indirector/language/onig"
 )
 
 // A world is a host without functions, whose steps and bytes are bounded.
@@ -123,6 +124,34 @@ func TestHostile(t *testing.T) {
 	} {
 		if out, err := rendered(source, data.P("l", data.OfList([]data.Value{data.OfInt(1)}))); err == nil {
 			t.Errorf("%.60s: got %.60s, want an error", source, out)
+		}
+	}
+}
+
+// Rule LANG-OP-11: expressions look around and refer back, wherever a method takes one.
+func TestLookAround(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ source, want string }{
+		{`<%= '1234567'.gsub(/(\d)(?=(\d{3})+$)/, '\1,') %>`, "1,234,567"},
+		{`<%= 'aab'.scan(/(.)\1/).inspect %>`, `[["a"]]`},
+		{`<%= 'foobar' =~ /(?<=foo)bar/ %>`, "3"},
+		{`<%= 'foobar'.sub(/foo\Kbar/) { |m| m.upcase } %>`, "fooBAR"},
+		{`<%= 'a1b'.split(/(?<=\d)/).join('|') %>`, "a1|b"},
+		{`<%= 'foo'.match?(/o(?!o)\z/) %>`, "true"},
+		{`<%= 'abb'.match(/(?<x>b)\k<x>/)['x'] %>`, "b"},
+		{`<%= 'ab'.start_with?(/(?=ab)a/) %>`, "true"},
+		{`<%= case 'bb' when /(b)\1/ then 1 else 2 end %>`, "1"},
+		{"<%= 'ab' =~ /a b # both\n/x %>", "0"},
+		{`<%= 'baac'.gsub(/a*/, '-') %>`, "-b--c-"},
+	} {
+		if got, err := rendered(tt.source); err != nil || got != tt.want {
+			t.Errorf("%s: got %s %v, want %s", tt.source, got, err, tt.want)
+		}
+	}
+	for _, source := range []string{"x =~ %s", "x.match?(%s)", "x.gsub(%s, '')"} {
+		source = "<% x = 'a' * 60 + '!' %>\n<%= " + strings.ReplaceAll(source, "%s", `/\A(?=((a+)+)+\z)/`) + " rescue 1 %>"
+		if _, err := rendered(source); !errors.Is(err, onig.ErrLimit) || !strings.Contains(err.Error(), "no answer within 1s") {
+			t.Errorf("%s: got %v, want %v", source, err, onig.ErrLimit)
 		}
 	}
 }

@@ -686,11 +686,14 @@ func patternMethods() map[string]method {
 		"source": func(c *send) (value, error) { return str(c.self.(*pattern).source), nil },
 		"match?": func(c *send) (value, error) {
 			t, ok := c.arg(0).(*text)
-			return ok && c.self.(*pattern).re.MatchString(t.s), nil
+			if !ok {
+				return false, nil
+			}
+			return c.r.matches(c.self.(*pattern), t.s)
 		},
 		"===": func(c *send) (value, error) {
 			if s, ok := c.arg(0).(symbol); ok {
-				return c.self.(*pattern).re.MatchString(string(s)), nil
+				return c.r.matches(c.self.(*pattern), string(s))
 			}
 			if _, ok := c.arg(0).(*text); !ok {
 				return false, nil
@@ -713,13 +716,24 @@ func (r *run) match(p *pattern, v value) (value, error) {
 	default:
 		return nil, noString(v)
 	}
-	at := p.re.FindStringSubmatchIndex(s)
+	at, err := p.re.Find(s)
+	if err != nil {
+		return nil, err
+	}
 	if at == nil {
 		r.last = nil
 		return nil, nil
 	}
-	r.last = &found{s, at, p.re.SubexpNames()}
+	r.last = &found{s, at, p.re}
 	return r.last, nil
+}
+
+func (r *run) matches(p *pattern, s string) (value, error) {
+	ok, err := p.re.Match(s)
+	if err != nil {
+		return nil, err
+	}
+	return ok, nil
 }
 
 // place matches a text, and returns where, in characters.
@@ -749,7 +763,7 @@ func foundMethods() map[string]method {
 			case int64:
 				return m.group(int(k)), nil
 			case *text, symbol:
-				if i := slices.Index(m.names, toS(k)); i > 0 {
+				if i := m.re.Named(toS(k), m.at); i > 0 {
 					return m.group(i), nil
 				}
 				return nil, fail("IndexError", "undefined group name reference: %s", toS(k))

@@ -208,7 +208,7 @@ func (r *run) pattern(source string, options int) (value, error) {
 		prefix += "m"
 	}
 	if options&2 != 0 {
-		return nil, r.unsupported("the option x of a regular expression")
+		prefix += "x"
 	}
 	text := source
 	if prefix != "" {

@@ -65,7 +65,10 @@ func textMethods() map[string]method {
 		},
 		"match?": func(c *send) (value, error) {
 			p, err := c.pattern(0)
-			return err == nil && p.re.MatchString(own(c)), err
+			if err != nil {
+				return nil, err
+			}
+			return c.r.matches(p, own(c))
 		},
 		"[]": textAt, "slice": textAt,
 		"length":   func(c *send) (value, error) { return int64(utf8.RuneCountInString(own(c))), nil },
@@ -331,7 +334,11 @@ func affixed(has func(s, affix string) bool) method {
 	return func(c *send) (value, error) {
 		for i := range c.args {
 			if p, ok := c.args[i].(*pattern); ok {
-				if at := p.re.FindStringIndex(own(c)); at != nil && at[0] == 0 {
+				at, err := p.re.Find(own(c))
+				if err != nil {
+					return nil, err
+				}
+				if at != nil && at[0] == 0 {
 					return true, nil
 				}
 				continue
@@ -377,7 +384,10 @@ func splitText(c *send) (value, error) {
 	var parts []string
 	switch sep := c.arg(0).(type) {
 	case *pattern:
-		parts = splitBy(sep, s, limit)
+		var err error
+		if parts, err = splitBy(sep, s, limit); err != nil {
+			return nil, err
+		}
 	case nil, *text:
 		separator := " "
 		if t, ok := sep.(*text); ok {
@@ -429,13 +439,17 @@ func fieldsN(s string, limit int) []string {
 
 // splitBy splits at matches. Groups are parts, too; an empty match is between two
 // characters.
-func splitBy(p *pattern, s string, limit int) []string {
+func splitBy(p *pattern, s string, limit int) ([]string, error) {
 	var out []string
 	if s == "" {
-		return nil
+		return nil, nil
+	}
+	all, err := p.re.FindAll(s, -1)
+	if err != nil {
+		return nil, err
 	}
 	from := 0
-	for _, at := range p.re.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range all {
 		if limit > 0 && len(out) >= limit-1 {
 			break
 		}
@@ -452,7 +466,7 @@ func splitBy(p *pattern, s string, limit int) []string {
 		}
 		from = at[1]
 	}
-	return append(out, s[from:])
+	return append(out, s[from:]), nil
 }
 
 // substitute is sub and gsub: with a text, a hash or a block.
@@ -479,10 +493,13 @@ func substitute(all, inPlace bool) method {
 		}
 		s, from := own(c), 0
 		var b strings.Builder
-		matches := p.re.FindAllStringSubmatchIndex(s, count)
+		matches, err := p.re.FindAll(s, count)
+		if err != nil {
+			return nil, err
+		}
 		for _, at := range matches {
 			b.WriteString(s[from:at[0]])
-			m := &found{s, at, p.re.SubexpNames()}
+			m := &found{s, at, p.re}
 			c.r.last = m
 			by, err := c.replacement(m)
 			if err == nil {
@@ -542,7 +559,7 @@ func expand(s string, m *found) string {
 			b.WriteByte('\\')
 		case ch == 'k' && strings.HasPrefix(s[i+1:], "<") && strings.Contains(s[i+1:], ">"):
 			name, _, _ := strings.Cut(s[i+2:], ">")
-			if at := slices.Index(m.names, name); at > 0 {
+			if at := m.re.Named(name, m.at); at > 0 {
 				b.WriteString(toS(m.group(at)))
 			}
 			i += len(name) + 2
@@ -725,9 +742,13 @@ func scan(c *send) (value, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := p.re.FindAll(own(c), -1)
+	if err != nil {
+		return nil, err
+	}
 	var out []value
-	for _, at := range p.re.FindAllStringSubmatchIndex(own(c), -1) {
-		m := &found{own(c), at, p.re.SubexpNames()}
+	for _, at := range all {
+		m := &found{own(c), at, p.re}
 		c.r.last = m
 		if len(at) == 2 {
 			out = append(out, m.group(0))

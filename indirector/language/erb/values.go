@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 )
 
 // A value is one of Ruby: nil, bool, int64, *big.Int, float64, *text, symbol, *list,
@@ -37,13 +38,13 @@ type (
 	pattern struct {
 		source  string
 		options int
-		re      *regexp.Regexp
+		re      *onig.Regexp
 	}
 	// A found is what a regular expression matched.
 	found struct {
-		s     string
-		at    []int
-		names []string
+		s  string
+		at []int
+		re *onig.Regexp
 	}
 	// A failure is an exception.
 	failure struct{ class, message string }

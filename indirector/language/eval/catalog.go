@@ -149,12 +149,13 @@ func (t *Thread) Begin(ctx context.Context) error {
 // Top returns the top scope.
 func (t *Thread) Top() *Scope { return t.top }
 
-// RunIn evaluates the statements of a program outside of its definitions in a scope.
-func (t *Thread) RunIn(s *Scope, p *Program) error {
+// RunIn evaluates the statements of a program outside of its definitions in a scope, and
+// returns the value of the last.
+func (t *Thread) RunIn(s *Scope, p *Program) (data.Value, error) {
 	f := t.enter(nil, s, nil)
 	defer t.leave(f)
-	_, err := p.main(f)
-	return outside(err)
+	v, err := p.main(f)
+	return v, outside(err)
 }
 
 // RunContainer evaluates the body of a container. The match are the groups of the

@@ -145,8 +145,11 @@ func orDefault[N int | int64](n, usual N) N {
 // that programs cannot assign. Rule LANG-SC-04.
 func (t *Thread) Set(name string, v data.Value) { t.top.Set(name, v) }
 
-// Get returns a variable of the top scope, and whether there is one.
-func (t *Thread) Get(name string) (data.Value, bool) { return t.top.Get(name) }
+// Get returns a variable of the top scope or, by its whole name, of a class, and whether
+// there is one.
+func (t *Thread) Get(name string) (data.Value, bool) {
+	return t.qualified(name)
+}
 
 // Run adds the definitions of a program and evaluates it. It returns the value of the
 // last statement. An error is an [*Error], that of the context included. Panics of this

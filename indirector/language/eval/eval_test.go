@@ -13,8 +13,8 @@ import (
 	"indirtui/indirector/language/syntax"
 )
 
-// compile compiles a source, which is valid.
-func compile(t *testing.T, file, code string) *eval.Program {
+// program compiles a source, which is valid.
+func program(t *testing.T, file, code string) *eval.Program {
 	t.Helper()
 	prog, report := syntax.Parse(&syntax.Source{File: file, Text: code}, syntax.Options{})
 	if report.Failure != nil {
@@ -26,13 +26,20 @@ func compile(t *testing.T, file, code string) *eval.Program {
 // run evaluates a source in a thread of its own.
 func run(t *testing.T, code string, opts eval.Options) (data.Value, error) {
 	t.Helper()
-	return eval.NewThread(opts).Run(t.Context(), compile(t, "", code))
+	return eval.NewThread(opts).Run(t.Context(), program(t, "", code))
 }
 
 // Rule LANG-EV-10: hostile programs end in an error that names the limit.
 func TestLimits(t *testing.T) {
 	t.Parallel()
+	text, wild := "'"+strings.Repeat("a", 60)+"!'", `/\A(?=((a+)+)+\z)/`
+	stopped := "regular expression " + wild + ": limit of regular expressions: no answer within 1s"
 	for _, tt := range []struct{ name, code, want string }{
+		{"a match that runs away", text + " =~ " + wild, stopped},
+		{"a type that runs away", text + " =~ Pattern[" + wild + "]", stopped},
+		{"a substitution that runs away", "regsubst(" + text + ", " + wild + ", '')", stopped},
+		{"a parameter that runs away", "function f(Pattern[" + wild + "] $x) { }\nf(" + text + ")", stopped},
+		{"an assertion that runs away", "assert_type(Pattern[" + wild + "], " + text + ") |$a, $b| { 1 }", stopped},
 		{"recursion", "function f($n) { g($n) }\nfunction g($n) { f($n + 1) }\nf(1)", "calls within each other: f calls g calls f"},
 		{"recursion through a lambda", "function f($n) { [1].each |$x| { f($n) } }\nf(1)", "f calls f"},
 		{"counting", "1000000000000.each |$x| { }", "more than 100000 steps"},
@@ -82,7 +89,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}})
-	_, err := thread.Run(ctx, compile(t, "", "1000000000.each |$x| { notice($x) }"))
+	_, err := thread.Run(ctx, program(t, "", "1000000000.each |$x| { notice($x) }"))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
@@ -94,7 +101,7 @@ func TestCancel(t *testing.T) {
 // A program is shared by evaluations that run at once, none of which sees another.
 func TestShared(t *testing.T) {
 	t.Parallel()
-	p := compile(t, "site.pp", `type T = Array[Integer]
+	p := program(t, "site.pp", `type T = Array[Integer]
 function f(T $l) { $l.map |$x| { if "a${x}" =~ /a(\d)/ { $1 } } }
 $r = f([1, 2, $n])
 "${r}"`)
@@ -115,7 +122,7 @@ $r = f([1, 2, $n])
 // Rule LANG-ERR-09: an error has the calls that led to it.
 func TestStack(t *testing.T) {
 	t.Parallel()
-	p := compile(t, "site.pp", "function f($x) {\n  [1].each |$y| { fail('no') }\n}\n\nf(1)")
+	p := program(t, "site.pp", "function f($x) {\n  [1].each |$y| { fail('no') }\n}\n\nf(1)")
 	_, err := eval.NewThread(eval.Options{}).Run(t.Context(), p)
 	var e *eval.Error
 	if !errors.As(err, &e) {
@@ -141,7 +148,7 @@ func TestLoad(t *testing.T) {
 	opts := eval.Options{Load: func(_ eval.Kind, name, _ string) (found eval.Found, err error) {
 		asked = append(asked, name)
 		if sources[name] != "" {
-			found.Programs = []*eval.Program{compile(t, name, sources[name])}
+			found.Programs = []*eval.Program{program(t, name, sources[name])}
 		}
 		return found, nil
 	}}
@@ -156,6 +163,48 @@ func TestLoad(t *testing.T) {
 	_, err = run(t, "with(1) |$x| { m::none() }", opts)
 	if err == nil || !strings.Contains(err.Error(), "Unknown function: 'm::none'.") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Expressions that look around, refer back and keep what they matched work wherever one is
+// taken. Rule LANG-OP-11.
+func TestLookAround(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ code, want string }{
+		{`'foobar' =~ /(o)\1(?=b)/; [$0, $1]`, `["oo", "o"]`},
+		{`'foobaz' !~ /foo(?!bar)/`, `false`},
+		{`case 'xaab' { /(?<c>a)\k<c>b/: { $1 } default: { 'none' } }`, `"a"`},
+		{`'ab' ? { /(?<!a)b/ => 1, default => 2 }`, `2`},
+		{`/(?<=a)b/ in ['b', 'ab']`, `true`},
+		{`'1234567'.regsubst(/(\d)(?=(\d{3})+$)/, '\1,', 'G')`, `"1,234,567"`},
+		{`regsubst('foobar', '(?<x>o)+\Kb', '[\0]')`, `"foo[b]ar"`},
+		{`regsubst('aa-ab', '(?<x>a)(?>\k<x>|b)', '<\k<x>>', 'G')`, `"<a>-<a>"`},
+		{`regsubst('baac', /a*/, '-', 'G')`, `"-b--c-"`},
+		{`regsubst('a b]', 'a [ ] b # both', '-', 'E')`, `"-]"`},
+		{`split('a1b22c', /(?<=\d)(?=[a-z])/)`, `["a1", "b22", "c"]`},
+		{`match(['aa', 'ab'], /(.)\1/)`, `[["aa", "a"], nil]`},
+		{`'xyy' =~ Pattern[/(.)\1\z/]`, `true`},
+		{`type('x') ; 'abc' =~ Struct[{}] or 'abc' =~ Variant[Integer, Pattern[/\A(?!b)\w++\Z/]]`, `true`},
+	} {
+		v, err := run(t, tt.code, eval.Options{})
+		if err != nil || v.Inspect() != tt.want {
+			t.Errorf("%s: got %s %v, want %s", tt.code, v.Inspect(), err, tt.want)
+		}
+	}
+}
+
+// The error of a path that leads nowhere is given to a lambda as a value.
+func TestPathError(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ code, want string }{
+		{"get({a => 1}, 'a.b') |$e| { [$e.kind, $e.issue_code, $e.details['walked_path'], \"${e.details['value_type']}\"] }", `["SLICE_ERROR", "EXPECTED_COLLECTION", ["a"], "Integer[1, 1]"]`},
+		{"get([1], 'b') |$e| { [$e.message, $e.details['index_type'] =~ Type] }", `["The given data requires an Integer index at [\"b\"], got 'String'", true]`},
+		{"get([1], 'b') |$e| { $e =~ Error['SLICE_ERROR'] }", "true"},
+	} {
+		v, err := run(t, tt.code, eval.Options{})
+		if err != nil || v.Inspect() != tt.want {
+			t.Errorf("%s: got %s %v, want %s", tt.code, v.Inspect(), err, tt.want)
+		}
 	}
 }
 

@@ -216,10 +216,17 @@ func oneOf(all []data.Value) data.Value {
 	return v
 }
 
-// Accepts reports whether a type has a value, also an iterator.
+// Accepts reports whether a type has a value, also an iterator. It has not, if a regular
+// expression of the type runs away, which [Mismatch] describes.
 func Accepts(t types.Type, v data.Value) bool {
+	ok, _ := Check(t, v)
+	return ok
+}
+
+// Check is Accepts that returns the error of a regular expression that runs away.
+func Check(t types.Type, v data.Value) (bool, error) {
 	if it, ok := v.Rich().(*Iterator); ok {
-		return types.Assignable(t, it.Type())
+		return types.Assignable(t, it.Type()), nil
 	}
-	return types.Instance(t, v)
+	return types.Check(t, v)
 }

@@ -2,10 +2,10 @@ package eval
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
 )
@@ -32,7 +32,7 @@ func (c *compiler) match(n *syntax.Binary) code {
 
 func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 	if t, ok := types.AsType(pattern); ok {
-		return Accepts(t, v), nil
+		return Check(t, v)
 	}
 	source, ok := types.RegexpSource(pattern)
 	switch {
@@ -51,17 +51,17 @@ func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 	if v.Kind() != data.String {
 		return false, issueAt(n.Left, "Left match operand must result in a String value. Got %s.", withArticle(Label(v)))
 	}
-	return f.find(re, v.Str()), nil
+	return f.find(re, v.Str())
 }
 
 // find matches a text, and sets the match variables if it does.
-func (f *frame) find(re *regexp.Regexp, s string) bool {
-	at := re.FindStringSubmatchIndex(s)
+func (f *frame) find(re *onig.Regexp, s string) (bool, error) {
+	at, err := re.Find(s)
 	if at == nil {
-		return false
+		return false, err
 	}
 	f.match = Groups(s, at)
-	return true
+	return true, nil
 }
 
 // Groups returns what the groups of a match are, by their places; one that took no part
@@ -205,7 +205,10 @@ func (f *frame) inString(s string, v data.Value) (bool, error) {
 		return false, nil
 	}
 	re, err := CompileRegexp(source)
-	return err == nil && f.find(re, s), err
+	if err != nil {
+		return false, err
+	}
+	return f.find(re, s)
 }
 
 func inBinary(b []byte, v data.Value) bool {
@@ -228,8 +231,11 @@ func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 			return false, err
 		}
 		for _, x := range l {
-			if x.Kind() == data.String && f.find(re, x.Str()) {
-				return true, nil
+			if x.Kind() != data.String {
+				continue
+			}
+			if ok, err := f.find(re, x.Str()); ok || err != nil {
+				return ok, err
 			}
 		}
 		return false, nil
@@ -237,8 +243,8 @@ func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 	for _, x := range l {
 		switch {
 		case isType:
-			if Accepts(t, x) {
-				return true, nil
+			if ok, err := Check(t, x); ok || err != nil {
+				return ok, err
 			}
 		case v.Kind() == data.String, kindOf(v) == isVersion:
 			if ok, err := f.option(v, x); ok || err != nil {
@@ -254,7 +260,7 @@ func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 // option reports whether an option of a case takes a value. Rule LANG-EV-04.
 func (f *frame) option(v, option data.Value) (bool, error) {
 	if t, ok := types.AsType(option); ok {
-		return Accepts(t, v), nil
+		return Check(t, v)
 	}
 	switch option.Kind() {
 	case data.List:
@@ -294,7 +300,10 @@ func (f *frame) richOption(v, option data.Value) (bool, error) {
 		}
 		source, _ := types.RegexpSource(option)
 		re, err := CompileRegexp(source)
-		return err == nil && f.find(re, v.Str()), err
+		if err != nil {
+			return false, err
+		}
+		return f.find(re, v.Str())
 	case isVersions:
 		return includes(option, v), nil
 	case isVersion:

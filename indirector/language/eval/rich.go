@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"regexp"
 	"sync"
 
 	"indirtui/indirector/data"
@@ -82,7 +81,7 @@ func newRegexp(source string) (data.Value, error) { return newRich("Regexp", dat
 // compiled are regular expressions by their sources: those that programs have as texts.
 var compiled struct {
 	sync.Mutex
-	all map[string]*regexp.Regexp
+	all map[string]*onig.Regexp
 }
 
 // maxCompiled is how many are kept. Programs can make any number of them.
@@ -90,7 +89,7 @@ const maxCompiled = 1000
 
 // CompileRegexp returns a regular expression, which is compiled once. An error is in
 // Ruby's words.
-func CompileRegexp(source string) (*regexp.Regexp, error) {
+func CompileRegexp(source string) (*onig.Regexp, error) {
 	compiled.Lock()
 	re, ok := compiled.all[source]
 	compiled.Unlock()
@@ -104,7 +103,7 @@ func CompileRegexp(source string) (*regexp.Regexp, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
 	if compiled.all == nil || len(compiled.all) >= maxCompiled {
-		compiled.all = map[string]*regexp.Regexp{}
+		compiled.all = map[string]*onig.Regexp{}
 	}
 	compiled.all[source] = re
 	return re, nil

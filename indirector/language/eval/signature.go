@@ -238,7 +238,12 @@ func (p *problem) lines() []string {
 	if p.kind != wrongType {
 		return []string{p.String()}
 	}
-	all := strings.Split(Mismatch(strings.TrimPrefix(p.at, " "), p.accepts, p.value), "\n ")
+	at := strings.TrimPrefix(p.at, " ")
+	text := Mismatch(at, p.accepts, p.value)
+	if text == "" { // one signature refused the value, another one a later value
+		text = types.Unfit(at, p.accepts, p.value)
+	}
+	all := strings.Split(text, "\n ")
 	for i, line := range all {
 		all[i] = " " + strings.TrimSpace(line)
 	}

@@ -26,9 +26,21 @@ func digging() map[string][]eval.Way {
 }
 
 // A pathError is a path that leads into what has no elements.
-type pathError struct{ text, code string }
+type pathError struct {
+	text, code string
+	walked     []data.Value
+	label      string // of the type in the details
+	of         types.Type
+}
 
 func (e *pathError) Error() string { return e.text }
+
+// value returns the error as programs see it.
+func (e *pathError) value() data.Value {
+	return types.OfError(e.text, "SLICE_ERROR", e.code, data.OfHash([]data.Pair{
+		data.P("walked_path", data.OfList(e.walked)), data.P(e.label, types.OfType(e.of)),
+	}))
+}
 
 func dig(v data.Value, path []data.Value) (data.Value, error) {
 	for i, key := range path {
@@ -36,14 +48,18 @@ func dig(v data.Value, path []data.Value) (data.Value, error) {
 			return undef, nil
 		}
 		if v.Kind() != data.List && v.Kind() != data.Hash {
-			return undef, &pathError{"The given data does not contain a Collection at " + data.OfList(path[:i]).Inspect() + ", got '" + types.Reduced(v).String() + "'", "EXPECTED_COLLECTION"}
+			t, walked := types.Reduced(v), path[:i]
+			text := "The given data does not contain a Collection at " + data.OfList(walked).Inspect() + ", got '" + t.String() + "'"
+			return undef, &pathError{text, "EXPECTED_COLLECTION", walked, "value_type", t}
 		}
 		if v.Kind() == data.Hash {
 			v, _ = eval.Lookup(v, key)
 			continue
 		}
 		if key.Kind() != data.Int {
-			return undef, &pathError{"The given data requires an Integer index at " + data.OfList(path[:i+1]).Inspect() + ", got '" + types.Reduced(key).String() + "'", "EXPECTED_INTEGER_INDEX"}
+			t, walked := types.Reduced(key), path[:i+1]
+			text := "The given data requires an Integer index at " + data.OfList(walked).Inspect() + ", got '" + t.String() + "'"
+			return undef, &pathError{text, "EXPECTED_INTEGER_INDEX", walked, "index_type", t}
 		}
 		at, l := key.Int(), v.List()
 		if at < 0 {
@@ -71,8 +87,8 @@ func get(c *eval.Invocation, v data.Value, navigation string, usual data.Value) 
 		return undef, eval.Errorf("%s", eval.Mismatch("'dig' parameter 'data'", data, v))
 	}
 	found, err := dig(v, path)
-	if _, ok := err.(*pathError); ok && c.Block != nil {
-		return undef, eval.Unsupported("errors as values")
+	if failed, ok := err.(*pathError); ok && c.Block != nil {
+		return c.Block.Call(failed.value())
 	}
 	if found.IsNil() {
 		found = usual

@@ -1,13 +1,13 @@
 package fn
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/types"
 )
 
@@ -77,7 +77,11 @@ func match(s string, pattern data.Value) (data.Value, error) {
 		if err != nil {
 			return undef, err
 		}
-		if at := re.FindStringSubmatchIndex(s); at != nil {
+		at, err := re.Find(s)
+		if err != nil {
+			return undef, err
+		}
+		if at != nil {
 			return data.OfList(eval.Groups(s, at)), nil
 		}
 	}
@@ -86,7 +90,7 @@ func match(s string, pattern data.Value) (data.Value, error) {
 
 // single returns the only regular expression that an argument is; a type without one
 // matches the empty text.
-func single(v data.Value) (*regexp.Regexp, error) {
+func single(v data.Value) (*onig.Regexp, error) {
 	sources, err := patterns(v)
 	if len(sources) == 0 || err != nil {
 		sources = []string{""}
@@ -102,8 +106,12 @@ func split(c *eval.Invocation) (data.Value, error) {
 		return undef, err
 	}
 	s, from := c.Args[0].Str(), 0
+	all, err := re.FindAll(s, -1)
+	if err != nil {
+		return undef, err
+	}
 	var out []data.Value
-	for _, at := range re.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range all {
 		if at[0] == at[1] { // between characters, and neither at the begin nor the end
 			if at[0] == 0 || at[0] >= len(s) {
 				continue
@@ -128,17 +136,10 @@ func split(c *eval.Invocation) (data.Value, error) {
 func regsubst(c *eval.Invocation) (data.Value, error) {
 	pattern, flags := c.Args[1], c.Arg(3).Str()
 	if options := strings.ToLower(strings.NewReplacer("G", "", "E", "x").Replace(flags)); options != "" && pattern.Kind() == data.String {
-		source := pattern.Str()
-		if strings.Contains(options, "x") {
-			source = extended(source)
+		if _, err := eval.CompileRegexp(pattern.Str()); err != nil && !strings.Contains(options, "x") {
+			return undef, err // without the options, which Puppet does not show
 		}
-		if _, err := eval.CompileRegexp(source); err != nil {
-			return undef, err
-		}
-		if options = strings.ReplaceAll(options, "x", ""); options != "" {
-			source = "(?" + options + ":" + source + ")"
-		}
-		pattern = data.OfString(source)
+		pattern = data.OfString("(?" + options + ")" + pattern.Str())
 	}
 	re, err := single(pattern)
 	if err != nil {
@@ -156,44 +157,20 @@ func regsubst(c *eval.Invocation) (data.Value, error) {
 	return data.OfList(out), nil
 }
 
-// extended drops blanks and comments of an extended regular expression.
-func extended(source string) string {
-	var b strings.Builder
-	class := false
-	for i := 0; i < len(source); i++ {
-		ch := source[i]
-		switch {
-		case ch == '\\' && i+1 < len(source):
-			b.WriteString(source[i : i+2])
-			i++
-			continue
-		case class:
-			class = ch != ']'
-		case ch == '[':
-			class = true
-		case strings.IndexByte(" \t\n\r\f\v", ch) >= 0:
-			continue
-		case ch == '#':
-			for i < len(source) && source[i] != '\n' {
-				i++
-			}
-			continue
-		}
-		b.WriteByte(ch)
-	}
-	return b.String()
-}
-
 // substituted replaces the first match, or all of them.
-func substituted(c *eval.Invocation, re *regexp.Regexp, s string, all bool) (data.Value, error) {
+func substituted(c *eval.Invocation, re *onig.Regexp, s string, all bool) (data.Value, error) {
 	replacement := c.Args[2]
 	count := 1
 	if all {
 		count = -1
 	}
+	found, err := re.FindAll(s, count)
+	if err != nil {
+		return undef, err
+	}
 	var b strings.Builder
 	from, counted := 0, 0
-	for _, at := range re.FindAllStringSubmatchIndex(s, count) {
+	for _, at := range found {
 		if err := c.Spend(b.Len() - counted); err != nil {
 			return undef, err
 		}
@@ -212,7 +189,7 @@ func substituted(c *eval.Invocation, re *regexp.Regexp, s string, all bool) (dat
 
 // expand writes a replacement, where \1 is a group, \k<name> one with a name, \0 and \&
 // the match, \` and \' what is around it.
-func expand(b *strings.Builder, re *regexp.Regexp, s string, at []int, replacement string) {
+func expand(b *strings.Builder, re *onig.Regexp, s string, at []int, replacement string) {
 	group := func(i int) {
 		if i >= 0 && 2*i < len(at) && at[2*i] >= 0 {
 			b.WriteString(s[at[2*i]:at[2*i+1]])
@@ -239,7 +216,7 @@ func expand(b *strings.Builder, re *regexp.Regexp, s string, at []int, replaceme
 			b.WriteByte('\\')
 		case ch == 'k' && strings.HasPrefix(replacement[i+1:], "<") && strings.Contains(replacement[i:], ">"):
 			name := replacement[i+2 : i+strings.IndexByte(replacement[i:], '>')]
-			group(re.SubexpIndex(name))
+			group(re.Named(name, at))
 			i += len(name) + 2
 		default:
 			b.WriteByte('\\')
@@ -258,7 +235,11 @@ func indexInString(c *eval.Invocation) (data.Value, error) {
 		if err != nil {
 			return undef, err
 		}
-		if found := re.FindStringIndex(s); found != nil {
+		found, err := re.Find(s)
+		if err != nil {
+			return undef, err
+		}
+		if found != nil {
 			at = found[0]
 		}
 	}

@@ -94,9 +94,9 @@ func create(c *eval.Invocation, t types.Type, args []data.Value) (data.Value, er
 // is an error.
 func assertType(c *eval.Invocation, t types.Type) (data.Value, error) {
 	v := c.Args[1]
-	switch {
-	case eval.Accepts(t, v):
-		return v, nil
+	switch ok, err := eval.Check(t, v); {
+	case ok || err != nil:
+		return v, err
 	case c.Block != nil:
 		return c.Block.Call(types.OfType(t), types.OfType(types.Generalized(v)))
 	}

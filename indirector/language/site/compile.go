@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/compile"
+	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/rtype"
 	"indirtui/indirector/language/types"
 	"indirtui/indirector/origins"
@@ -44,6 +45,9 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 		return name
 	}
 	c.Data, c.Origins = s.parameter, s.o.Origins
+	if s.o.Finished != nil {
+		c.End = func(func(*eval.Program) (data.Value, error)) { s.o.Finished(s.Data) }
+	}
 	return compile.Compile(ctx, c)
 }
 

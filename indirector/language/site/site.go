@@ -35,6 +35,9 @@ type Options struct {
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
 	Search func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
+	// Finished is called when the catalog of a compile is finished, with the data that is
+	// looked up in its top scope. It may be nil.
+	Finished func(*hiera.Compile)
 	// Origins makes a catalog know where everything in it is from: the level, file and line
 	// of data, too.
 	Origins bool
@@ -119,9 +122,6 @@ type topScope struct{ thread *eval.Thread }
 
 // Variable implements hiera.Scope.
 func (t topScope) Variable(name string) (data.Value, bool) {
-	if len(name) > 2 && name[:2] == "::" {
-		name = name[2:]
-	}
 	return t.thread.Get(name)
 }
 

@@ -7,8 +7,12 @@ import (
 // This file is what an evaluator looks at in types and rich values.
 
 // Assignable reports whether a type accepts another: whether all instances of that are
-// instances of the first. Rule LANG-TYPE-20.
-func Assignable(t, o Type) bool { return assignable(t, o) }
+// instances of the first. It does not, if a regular expression runs away. Rule LANG-TYPE-20.
+func Assignable(t, o Type) (ok bool) {
+	var err error
+	defer caught(&err)
+	return assignable(t, o)
+}
 
 // A RichKind is a kind of rich values.
 type RichKind uint8

@@ -294,7 +294,7 @@ func matchesPart(want data.Pair, parts data.Value) bool {
 		if o, ok := AsType(got); ok {
 			return assignable(t, o)
 		}
-		return Instance(t, got)
+		return isInstance(t, got)
 	}
 	if r, ok := want.Value.Rich().(*regex); ok {
 		return r.match(got.Str())

@@ -60,7 +60,7 @@ func (c *comparison) acceptsHash(t hashType, o Type) bool {
 		return c.assignable(t.key, o.key) && c.assignable(t.value, o.value) && t.size.orAny().covers(o.size.orAny())
 	case structType:
 		return t.size.orAny().contains(int64(len(o.members))) && !slices.ContainsFunc(o.members, func(m member) bool {
-			return !Instance(t.key, data.OfString(m.name)) || !c.assignable(t.value, m.value)
+			return !isInstance(t.key, data.OfString(m.name)) || !c.assignable(t.value, m.value)
 		})
 	}
 	return false

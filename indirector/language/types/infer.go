@@ -91,6 +91,8 @@ func inferScalar(v data.Value) Type {
 		return containedType{typeOf, r.Type}
 	case *regex:
 		return regexpType{r}
+	case interface{ RubyClass() string }: // what other packages have
+		return runtimeType{"ruby", r.RubyClass()}
 	case secret:
 		return newSensitive(Reduced(r.value))
 	case timestamp:

@@ -8,9 +8,20 @@ import (
 	"indirtui/indirector/data"
 )
 
-// Instance reports whether v is an instance of t. Rules LANG-TYPE-01 to
-// LANG-TYPE-11.
-func Instance(t Type, v data.Value) bool { return instance(t, v, nil, 0) }
+// Instance reports whether v is an instance of t; it is not, if a regular expression of t
+// runs away. Rules LANG-TYPE-01 to LANG-TYPE-11.
+func Instance(t Type, v data.Value) bool {
+	ok, _ := Check(t, v)
+	return ok
+}
+
+// Check is Instance that returns the error of a regular expression that runs away.
+func Check(t Type, v data.Value) (ok bool, err error) {
+	defer caught(&err)
+	return isInstance(t, v), nil
+}
+
+func isInstance(t Type, v data.Value) bool { return instance(t, v, nil, 0) }
 
 // instance is Instance of a value that lies so many collections deep, within aliases.
 func instance(t Type, v data.Value, w *aliasWalk, depth int) bool {
@@ -231,7 +242,7 @@ func (t containedType) has(v data.Value, w *aliasWalk, depth int) bool {
 		return ok && (t.inner == nil || assignable(t.inner, x))
 	case sensitiveOf:
 		s, ok := v.Rich().(secret)
-		return ok && (t.inner == nil || Instance(t.inner, s.value))
+		return ok && (t.inner == nil || isInstance(t.inner, s.value))
 	case iterableOf:
 		if t.inner == nil || assignable(t.inner, anyType) {
 			return canIterate(v)

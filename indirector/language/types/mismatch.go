@@ -11,12 +11,28 @@ import (
 // Mismatch describes in Puppet's words why v is no instance of t, behind a subject as
 // "Class[Ntp]:" or "Found value has wrong type,". It is "" if v is one; and where
 // Puppet has no words, because the normal form of the type has lost its size: ask
-// [Instance] to decide. Rule LANG-TYPE-30.
+// [Instance] to decide. For a regular expression that runs away it is the error of that.
+// Rule LANG-TYPE-30.
 func Mismatch(subject string, t Type, v data.Value) string {
-	if Instance(t, v) {
-		return ""
+	text, err := mismatchUnless(subject, t, v)
+	if err != nil {
+		return subject + " " + err.Error()
 	}
-	return mismatchOf(subject, t, Infer(v))
+	return text
+}
+
+func mismatchUnless(subject string, t Type, v data.Value) (text string, err error) {
+	defer caught(&err)
+	if isInstance(t, v) {
+		return "", nil
+	}
+	return mismatchOf(subject, t, Infer(v)), nil
+}
+
+// Unfit is what Mismatch returns of a value that t does not accept as a whole, and is not
+// asked whether it does: t may be made of several types, each of which refused something.
+func Unfit(subject string, t Type, v data.Value) string {
+	return strings.TrimSpace(mismatched(wrongType, (*place)(nil).at(subject), t, Infer(v)).String())
 }
 
 func mismatchOf(subject string, t, actual Type) string {

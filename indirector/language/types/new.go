@@ -10,16 +10,17 @@ import (
 
 // New returns the instance of a type that is made of arguments, as Type.new(…) does.
 // Errors are in Puppet's words. Rules LANG-NEW-01 to LANG-NEW-03.
-func New(t Type, args []data.Value) (data.Value, error) {
+func New(t Type, args []data.Value) (made data.Value, err error) {
+	defer caught(&err)
 	_, isInit := t.(initType)
-	if len(args) == 1 && !isInit && Instance(t, args[0]) {
+	if len(args) == 1 && !isInit && isInstance(t, args[0]) {
 		return args[0], nil
 	}
 	v, err := create(t, args)
 	if err != nil {
 		return data.Value{}, err
 	}
-	if !Instance(t, v) {
+	if !isInstance(t, v) {
 		return data.Value{}, errorf("%s", Mismatch("Converted value from "+t.String()+".new() has wrong type,", t, v))
 	}
 	return v, nil
@@ -202,19 +203,19 @@ func (t initType) singles() (single []Type, lists []tupleType, err error) {
 // has reports whether v could be given to new. Rule LANG-TYPE-06.
 func (t initType) has(v data.Value) bool {
 	if t.inner == nil {
-		return Instance(richData, v)
+		return isInstance(richData, v)
 	}
 	single, lists, err := t.singles()
 	if err != nil {
 		return false
 	}
 	for _, x := range single {
-		if Instance(x, v) {
+		if isInstance(x, v) {
 			return true
 		}
 	}
 	for _, x := range lists {
-		if Instance(x, v) || x.sizes().from == 1 && Instance(x, data.OfList([]data.Value{v})) {
+		if isInstance(x, v) || x.sizes().from == 1 && isInstance(x, data.OfList([]data.Value{v})) {
 			return true
 		}
 	}
@@ -261,10 +262,10 @@ func createInit(t initType, args []data.Value) (data.Value, error) {
 	v := args[0]
 	whole := v.Kind() != data.List
 	for _, x := range single {
-		whole = whole || Instance(x, v)
+		whole = whole || isInstance(x, v)
 	}
 	for _, x := range lists {
-		whole = whole || !Instance(x, v) && x.sizes().from == 1 && Instance(x, data.OfList(args))
+		whole = whole || !isInstance(x, v) && x.sizes().from == 1 && isInstance(x, data.OfList(args))
 	}
 	if whole {
 		return New(t.inner, args)

@@ -73,7 +73,7 @@ func checkRadix(v data.Value) error {
 func refuseIntegerHash(h data.Value) (string, error) {
 	c := constructors()["Integer"]
 	named := resolve(c.ways[1].types[0]).(structType)
-	if from, ok := h.Lookup("from"); ok && !Instance(named.members[0].value, from) {
+	if from, ok := h.Lookup("from"); ok && !isInstance(named.members[0].value, from) {
 		return cannotConvert("Integer")([]data.Value{from})
 	}
 	if radix := h.Get("radix"); !radix.IsNil() && !isDefault(radix) {

@@ -113,7 +113,7 @@ func readDefinitions() map[string]Type {
 // assertDefinition returns Puppet's error if a part of a definition is not what it must be.
 func assertDefinition(subject, name string, v data.Value) error {
 	t := definitions.get(name, readDefinitions)
-	if Instance(t, v) {
+	if isInstance(t, v) {
 		return nil
 	}
 	return errorf("%s", Mismatch(subject+" has wrong type,", t, v))
@@ -274,7 +274,7 @@ func (t *definedType) defineAttribute(name string, spec data.Value) error {
 		return errorf("%s of kind 'constant' requires a value", f.label())
 	case f.hasValue && (f.role == "derived" || f.role == "given_or_derived"):
 		return errorf("%s of kind '%s' cannot be combined with an attribute value", f.label(), f.role)
-	case f.hasValue && !isDefault(f.value) && !Instance(f.t, f.value):
+	case f.hasValue && !isDefault(f.value) && !isInstance(f.t, f.value):
 		return errorf("%s", Mismatch(f.label()+" value has wrong type,", f.t, f.value))
 	}
 	f.final = f.final || f.isConstant()

@@ -43,6 +43,18 @@ func (o object) get(name string) (data.Value, bool) {
 	return data.Value{}, false
 }
 
+// OfError returns an instance of the type Error. As in Puppet, its details may be what a
+// program could not give it.
+func OfError(message, kind, code string, details data.Value) data.Value {
+	e := knownObjects.get("error", readObjects).(*definedType)
+	values := map[string]data.Value{"msg": data.OfString(message), "kind": data.OfString(kind), "issue_code": data.OfString(code), "details": details}
+	o := object{t: e}
+	for _, f := range e.given() {
+		o.values = append(o.values, values[f.name])
+	}
+	return data.OfRich(o)
+}
+
 // String returns what would make the object again, without what it has anyhow.
 func (o object) String() string {
 	var b strings.Builder
@@ -171,7 +183,7 @@ func (t *definedType) extend(args []data.Value) (Type, error) {
 	}
 	out := extendedType{base: t}
 	given := map[string]data.Value{}
-	if len(args) == 1 && args[0].Kind() == data.Hash && !Instance(parameters[0].t, args[0]) {
+	if len(args) == 1 && args[0].Kind() == data.Hash && !isInstance(parameters[0].t, args[0]) {
 		for _, p := range args[0].Hash() {
 			if named(parameters, p.Key.Text()) == nil {
 				return nil, errorf("'%s' is not a known type parameter for %s-Type", p.Key.Text(), t.label())
@@ -188,7 +200,7 @@ func (t *definedType) extend(args []data.Value) (Type, error) {
 		if !ok || isDefault(v) {
 			continue
 		}
-		if !Instance(p.t, v) {
+		if !isInstance(p.t, v) {
 			return nil, errorf("%s", Mismatch(p.label()+" has wrong type,", p.t, v))
 		}
 		out.values = append(out.values, data.P(p.name, v))
@@ -227,7 +239,7 @@ func matchesParameter(v, want data.Value) bool {
 		if x, ok := AsType(v); ok && assignable(t, x) {
 			return true
 		}
-		return Instance(t, v)
+		return isInstance(t, v)
 	}
 	s, isText := text(v)
 	if r, ok := want.Rich().(*regex); ok {

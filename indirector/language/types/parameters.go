@@ -11,7 +11,8 @@ import (
 // Parametrize returns a type with parameters, as Type[…] does: a type, or a list of
 // types if several titles of resources or names of classes are given. Errors are in
 // Puppet's words. Rule LANG-TYPE-24.
-func Parametrize(t Type, args []data.Value) (data.Value, error) {
+func Parametrize(t Type, args []data.Value) (of data.Value, err error) {
+	defer caught(&err)
 	switch t := t.(type) {
 	case resourceType:
 		return ofResources(t, args)

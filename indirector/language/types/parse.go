@@ -15,7 +15,8 @@ type Lookup func(name string) Type
 
 // Parse reads a type that consists of constants. A nil lookup knows no further
 // names. Errors are in Puppet's words, those of the syntax with their place.
-func Parse(text string, lookup Lookup) (Type, error) {
+func Parse(text string, lookup Lookup) (t Type, err error) {
+	defer caught(&err)
 	prog, report := syntax.Parse(&syntax.Source{Text: text}, syntax.Options{})
 	if report.Failure != nil {
 		return nil, report.Failure
@@ -33,7 +34,8 @@ func Parse(text string, lookup Lookup) (Type, error) {
 
 // Constant returns the value of an expression of literals, lists, hashes, and types.
 // Any other expression is an error.
-func Constant(node syntax.Node, lookup Lookup) (data.Value, error) {
+func Constant(node syntax.Node, lookup Lookup) (v data.Value, err error) {
+	defer caught(&err)
 	return constants{lookup: lookup}.value(node)
 }
 

@@ -1,6 +1,10 @@
 package types
 
-import "indirtui/indirector/data"
+import (
+	"strings"
+
+	"indirtui/indirector/data"
+)
 
 // A Reference is what a type Class or Resource with parameters refers to.
 type Reference struct {
@@ -19,7 +23,11 @@ func AsReference(t Type) (Reference, bool) {
 		if t.title == nil {
 			return Reference{Type: fullName(t.name)}, true
 		}
-		return Reference{fullName(t.name), *t.title, true}, true
+		r := Reference{fullName(t.name), *t.title, true}
+		if r.Type == "Class" {
+			r.Title = strings.ToLower(r.Title)
+		}
+		return r, true
 	}
 	return Reference{}, false
 }
@@ -34,6 +42,10 @@ func OfReference(r Reference) data.Value {
 	}
 	return OfType(resourceType{r.Type, &r.Title})
 }
+
+// OfDeclared returns the type of a resource as its declaration returns it, which is that of
+// a resource for a class, too.
+func OfDeclared(kind, title string) data.Value { return OfType(resourceType{kind, &title}) }
 
 // TypeOf returns what a type Type has as its parameter, and whether it is one.
 func TypeOf(t Type) (Type, bool) {

@@ -1,7 +1,6 @@
 package types
 
 import (
-	"regexp"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -11,7 +10,7 @@ import (
 // A regex is a regular expression of Ruby.
 type regex struct {
 	source   string
-	compiled *regexp.Regexp
+	compiled *onig.Regexp
 }
 
 // newRegex compiles a regular expression.
@@ -23,7 +22,28 @@ func newRegex(source string) (*regex, error) {
 	return &regex{source, compiled}, nil
 }
 
-func (r *regex) match(s string) bool { return r.compiled.MatchString(s) }
+// stopped is what match panics with for an expression that runs away: what compares types
+// has no errors. It does not leave the package.
+type stopped struct{ error }
+
+func (r *regex) match(s string) bool {
+	ok, err := r.compiled.Match(s)
+	if err != nil {
+		panic(stopped{err})
+	}
+	return ok
+}
+
+// caught ends what compares types for an expression that ran away, if it is deferred.
+func caught(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case stopped:
+		*err = r.error
+	default:
+		panic(r)
+	}
+}
 
 // String returns the expression with its slashes.
 func (r *regex) String() string { return r.literal() }

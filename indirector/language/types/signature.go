@@ -46,7 +46,7 @@ func (s signature) tuple() tupleType {
 	return tupleType{s.types, &size}
 }
 
-func (s signature) takes(args []data.Value) bool { return Instance(s.tuple(), data.OfList(args)) }
+func (s signature) takes(args []data.Value) bool { return isInstance(s.tuple(), data.OfList(args)) }
 
 // String returns the parameters as messages show them.
 func (s signature) String() string {

@@ -1,6 +1,7 @@
 package types_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/types"
 )
 
@@ -243,11 +245,19 @@ func TestLimits(t *testing.T) {
 		"Timestamp('9999-01-01')":                                   "unsupported",
 		"Array(Integer[-9223372036854775807, 9223372036854775806])": "has more than 1048576 elements",
 		"Timespan[9000000000000]":                                   "unsupported",
-		"Pattern[/(?=a)/]":                                          "unsupported",
+		`Pattern[/(?~a)/]`:                                          "unsupported",
 	} {
 		if v, err := evaluate(code); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, %v, want the error %s", code, v, err, want)
 		}
+	}
+	const backwards = `\A(?=((a+)+)+\z)`
+	wild, text := parse(t, "Optional[Pattern[/"+backwards+"/]]"), data.OfString(strings.Repeat("a", 60)+"!")
+	if ok, err := types.Check(wild, text); ok || !errors.Is(err, onig.ErrLimit) {
+		t.Errorf("got %v, %v, want %v", ok, err, onig.ErrLimit)
+	}
+	if got, want := types.Mismatch("x", wild, text), "x regular expression /"+backwards+"/: limit of regular expressions: no answer within 1s"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 	deep := parse(t, strings.Repeat("Array[Optional[", 200)+"Any"+strings.Repeat("]]", 200))
 	wide := parse(t, "Variant["+strings.Repeat("Struct[{'a' => Integer}], Enum['b'], ", 500)+"Undef]")

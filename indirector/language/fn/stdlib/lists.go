@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/onig"
 )
 
 // lists are functions of lists; some take strings, too.
@@ -177,10 +178,14 @@ func removeMatching(c *call) (data.Value, error) {
 		if err != nil {
 			return undef, err
 		}
+		found := inText(re, &err)
 		if isList(v) {
-			v = data.OfList(filter(v.List(), func(x data.Value) bool { return !isString(x) || !re.MatchString(x.Str()) }))
+			v = data.OfList(filter(v.List(), func(x data.Value) bool { return !found(x) }))
 		} else {
-			v = selected(v, func(p data.Pair) bool { return !isString(p.Key) || !re.MatchString(p.Key.Str()) })
+			v = selected(v, func(p data.Pair) bool { return !found(p.Key) })
+		}
+		if err != nil {
+			return undef, err
 		}
 	}
 	return v, nil
@@ -233,12 +238,24 @@ func grep(c *call, keep bool) (data.Value, error) {
 	if !isList(c.Args[0]) && !isHash(c.Args[0]) {
 		return undef, noMethod("grep", c.Args[0])
 	}
+	found := inText(re, &err)
 	if isHash(c.Args[0]) && !keep { // whose reject returns a hash, by its keys
-		return selected(c.Args[0], func(p data.Pair) bool { return !isString(p.Key) || !re.MatchString(p.Key.Str()) }), nil
+		return selected(c.Args[0], func(p data.Pair) bool { return !found(p.Key) }), err
 	}
-	return data.OfList(filter(asList(c.Args[0]), func(v data.Value) bool {
-		return (isString(v) && re.MatchString(v.Str())) == keep
-	})), nil
+	return data.OfList(filter(asList(c.Args[0]), func(v data.Value) bool { return found(v) == keep })), err
+}
+
+// inText returns what reports whether a value is a text that an expression matches. From
+// an error on it is none.
+func inText(re *onig.Regexp, err *error) func(data.Value) bool {
+	return func(v data.Value) bool {
+		if *err != nil || !isString(v) {
+			return false
+		}
+		ok, wrong := re.Match(v.Str())
+		*err = wrong
+		return ok
+	}
 }
 
 func member(c *call) (data.Value, error) {
@@ -297,7 +314,10 @@ func rangeOf(c *call) (data.Value, error) {
 		if err != nil {
 			return undef, err
 		}
-		m := re.FindStringSubmatch(from.Str())
+		m, err := re.Texts(from.Str())
+		if err != nil {
+			return undef, err
+		}
 		switch {
 		case m == nil && matches(`^.+$`, from.Str()):
 			return undef, refusef("range(): Unable to compute range from the value: %s", from.Str())
@@ -398,7 +418,10 @@ func valuesAt(c *call) (data.Value, error) {
 	var out []data.Value
 	for _, index := range indices {
 		from, to := index.Text(), index.Text()
-		m := re.FindStringSubmatch(index.Text())
+		m, err := re.Texts(index.Text())
+		if err != nil {
+			return undef, err
+		}
 		if m != nil {
 			from, to = m[1], m[3]
 		}

@@ -155,8 +155,11 @@ func leadingFloat(s string) float64 {
 	if err != nil {
 		panic("stdlib: " + err.Error())
 	}
-	text := re.FindString(s)
-	f, _ := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	m, err := re.Texts(s)
+	if m == nil || err != nil {
+		return 0
+	}
+	f, _ := strconv.ParseFloat(strings.TrimSpace(m[0]), 64)
 	return f
 }
 
@@ -172,7 +175,10 @@ func toBytes(c *call) (data.Value, error) {
 	if err != nil {
 		return undef, err
 	}
-	m := re.FindStringSubmatch(v.Str())
+	m, err := re.Texts(v.Str())
+	if err != nil {
+		return undef, err
+	}
 	powers := map[string]int{"": 0, "k": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
 	power, ok := powers[m[2]]
 	if !ok {

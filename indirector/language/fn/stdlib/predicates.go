@@ -150,8 +150,12 @@ func fact(c *call) (data.Value, error) {
 	}
 	v, _ := c.Variable("::facts")
 	var walked []string
-	for _, m := range re.FindAllStringSubmatch(name, -1) {
-		key := m[1] + m[2]
+	all, err := re.FindAll(name, -1)
+	if err != nil {
+		return undef, err
+	}
+	for _, at := range all {
+		key := strings.Trim(name[at[0]:at[1]], `"`)
 		if v.IsNil() {
 			return undef, nil
 		}

@@ -83,10 +83,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// apart are functions whose answers depend on more than their arguments; and merge, whose
-// mismatches of several signatures are made one in other words.
+// apart are functions whose answers depend on more than their arguments.
 var apart = []string{
-	"merge",
 	"time", "shuffle", "str2saltedsha512", "pry", "glob", "loadyaml", "loadjson", "validate_cmd", "validate_augeas", "assert_private", "private", "deprecation",
 	"ensure_packages", "ensure_resource", "ensure_resources", "fact", "os_version_gte", "get_module_path", "load_module_metadata", "parsehocon", "has_interface_with",
 	"has_ip_address", "has_ip_network", "fqdn_rotate", "fqdn_rand_string", "validate_x509_rsa_key_pair", "getparam", "defined_with_params", "stdlib::str2resource",

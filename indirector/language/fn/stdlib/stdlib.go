@@ -228,14 +228,15 @@ func noMethod(m string, v data.Value) error {
 	return eval.Errorf("undefined method `%s' for %s:%s", m, v.Inspect(), eval.ClassName(v))
 }
 
-// matches reports whether a regular expression of Ruby, which is one of this package,
-// matches.
+// matches reports whether a regular expression of Ruby, which is one of this package and
+// does not run away, matches.
 func matches(source, s string) bool {
 	re, err := eval.CompileRegexp(source)
 	if err != nil {
 		panic("stdlib: " + err.Error())
 	}
-	return re.MatchString(s)
+	ok, _ := re.Match(s)
+	return ok
 }
 
 // same is Ruby's == : numbers have no kind.

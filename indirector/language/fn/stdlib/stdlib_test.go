@@ -164,3 +164,17 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// The reasons of several signatures are made one, also where they are about several
+// arguments. Rule LANG-TYPE-31.
+func TestMergedReasons(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"merge('10.0.0.0/8', Integer)": "'merge' parameter 'args' expects a value of type Undef, Hash[Scalar, Any], String[0, 0], or Iterable, got String (",
+		"merge('', -3, true)":          "'merge' parameter 'args' expects a value of type Undef, Hash[Scalar, Any], String[0, 0], or Iterable, got Integer[-3, -3] (",
+	} {
+		if _, err := evaluated(t, code, stdlib.Options{}, nil, eval.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", code, err, want)
+		}
+	}
+}

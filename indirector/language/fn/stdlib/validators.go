@@ -207,8 +207,8 @@ func validateRegexp(c *call) (data.Value, error) {
 		if err != nil {
 			return undef, err
 		}
-		if re.MatchString(v.Str()) {
-			return undef, nil
+		if ok, err := re.Match(v.Str()); ok || err != nil {
+			return undef, err
 		}
 	}
 	if message := c.Arg(2); message.Truthy() {
@@ -348,7 +348,8 @@ func legacy() map[string][]way {
 	return map[string][]way{
 		"is_a": {{"Any value; Type type", func(c *call) (data.Value, error) {
 			t, _ := types.AsType(c.Args[1])
-			return boolean(eval.Accepts(t, c.Args[0])), nil
+			ok, err := eval.Check(t, c.Args[0])
+			return boolean(ok), err
 		}}},
 		"validate_legacy": {{"Any args*", func(c *call) (data.Value, error) {
 			// Messages count and show the scope as the first parameter.
