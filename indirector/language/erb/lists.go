@@ -163,7 +163,7 @@ func listMethods() map[string]method {
 				err = fail("ArgumentError", "argument must be non-negative")
 			}
 			if err == nil {
-				err = c.r.spend(16 * n * len(c.items()))
+				err = c.r.spendTimes(16*len(c.items()), n)
 			}
 			if err != nil {
 				return nil, err

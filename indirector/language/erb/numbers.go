@@ -375,7 +375,7 @@ func (r *run) integers(op string, a, b *big.Int) (value, error) {
 		}
 		n.Exp(a, b, nil)
 	}
-	return whole(n), nil
+	return whole(n), r.spend(n.BitLen() / 8)
 }
 
 // spanMethods are those of ranges beyond those of their elements.

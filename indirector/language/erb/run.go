@@ -3,6 +3,8 @@ package erb
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,6 +145,15 @@ func instanceName(name string) string {
 
 func (r *run) step() error           { return r.host.Step() }
 func (r *run) spend(bytes int) error { return r.host.Spend(bytes) }
+
+// spendTimes is spend of so many bytes, so often.
+func (r *run) spendTimes(bytes, times int) error {
+	high, low := bits.Mul64(uint64(max(bytes, 0)), uint64(max(times, 0)))
+	if high != 0 || low > math.MaxInt {
+		low = math.MaxInt / 2 // more than there may be
+	}
+	return r.spend(int(low))
+}
 
 func (r *run) unsupported(format string, args ...any) error {
 	return &unsupported{r.line, fmt.Sprintf(format, args...)}
@@ -603,7 +614,7 @@ func toInteger(r *run, args []value, _ *proc) (value, error) {
 		return truncated(v)
 	case *text:
 		if base, ok := arg(args, 1).(int64); ok {
-			return integerOf(v.s, int(base)), nil
+			return r.integerOf(v.s, int(base))
 		}
 		n, err := fn.ParseInteger(v.s)
 		if err != nil {

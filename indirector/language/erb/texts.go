@@ -31,7 +31,7 @@ func textMethods() map[string]method {
 				err = fail("ArgumentError", "argument must be non-negative")
 			}
 			if err == nil {
-				err = c.r.spend(n*len(own(c)) + n)
+				err = c.r.spendTimes(len(own(c))+1, n)
 			}
 			if err != nil {
 				return nil, err
@@ -113,10 +113,13 @@ func textMethods() map[string]method {
 		"squeeze": squeeze,
 		"to_i": func(c *send) (value, error) {
 			base, err := c.integer(0, 10)
-			return integerOf(own(c), base), err
+			if err != nil {
+				return nil, err
+			}
+			return c.r.integerOf(own(c), base)
 		},
 		"hex": func(c *send) (value, error) {
-			return integerOf(strings.TrimPrefix(strings.ToLower(own(c)), "0x"), 16), nil
+			return c.r.integerOf(strings.TrimPrefix(strings.ToLower(own(c)), "0x"), 16)
 		},
 		"to_f":   func(c *send) (value, error) { return leadingFloat(own(c)), nil },
 		"to_sym": func(c *send) (value, error) { return symbol(own(c)), nil },
@@ -647,8 +650,17 @@ func translate(c *send) (value, error) {
 	}, own(c))), nil
 }
 
+// maxDigits is how many an integer may have that is read.
+const maxDigits = maxBits / 4
+
 // integerOf reads the number that a text begins with.
-func integerOf(s string, base int) value {
+func (r *run) integerOf(s string, base int) (value, error) {
+	switch {
+	case base == 0:
+		return nil, r.unsupported("a radix that the text has")
+	case base < 2 || base > 36:
+		return nil, fail("ArgumentError", "invalid radix %d", base)
+	}
 	s = strings.TrimLeft(s, blanks)
 	sign := ""
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -658,11 +670,14 @@ func integerOf(s string, base int) value {
 	for end < len(s) && (s[end] == '_' && end > 0 || digit(s[end]) < base) {
 		end++
 	}
+	if end > maxDigits {
+		return nil, r.unsupported("an integer of more than %d digits", maxDigits)
+	}
 	n, ok := new(big.Int).SetString(sign+strings.ReplaceAll(s[:end], "_", ""), base)
 	if !ok {
-		return int64(0)
+		return int64(0), nil
 	}
-	return whole(n)
+	return whole(n), nil
 }
 
 func digit(c byte) int {
@@ -724,7 +739,7 @@ func justified(sides func(missing int) (left, right int)) method {
 		if by == "" {
 			return nil, fail("ArgumentError", "zero width padding")
 		}
-		if err := c.r.spend(missing * len(by)); err != nil {
+		if err := c.r.spendTimes(len(by), missing); err != nil {
 			return nil, err
 		}
 		left, right := sides(missing)
@@ -746,29 +761,28 @@ func scan(c *send) (value, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []value
+	out, s := &list{}, own(c)
 	for _, at := range all {
-		m := &found{own(c), at, p.re}
+		m := &found{s, at, p.re}
 		c.r.last = m
-		if len(at) == 2 {
-			out = append(out, m.group(0))
-			continue
+		v := m.group(0)
+		if len(at) > 2 {
+			groups := &list{}
+			for i := 1; i < len(at)/2; i++ {
+				groups.l = append(groups.l, m.group(i))
+			}
+			v = groups
 		}
-		groups := &list{}
-		for i := 1; i < len(at)/2; i++ {
-			groups.l = append(groups.l, m.group(i))
-		}
-		out = append(out, groups)
-	}
-	if c.block == nil {
-		return c.made(&list{l: out})
-	}
-	for _, v := range out {
-		if _, err := c.yield(v); err != nil {
+		if c.block == nil {
+			out.l = append(out.l, v)
+		} else if _, err := c.yield(v); err != nil {
 			return nil, err
 		}
 	}
-	return c.self, nil
+	if c.block != nil {
+		return c.self, nil
+	}
+	return c.made(out)
 }
 
 func capitalize(s string) string {
