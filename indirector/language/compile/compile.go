@@ -356,7 +356,7 @@ func (c *compilation) evaluateNode() error {
 	if def == nil {
 		return eval.Errorf("Could not find node statement with name 'default' or '%s'", strings.Join(names, ", "))
 	}
-	r, err := c.ensure(c.top, def, nil)
+	r, err := c.ensure(c.top, def, nil, origins.Origin{File: def.File, Line: def.Line})
 	if err != nil {
 		return err
 	}
@@ -420,7 +420,7 @@ func (c *compilation) evaluateNodeClasses() error {
 			if c.scopes[def.name] != nil && !withParams {
 				continue
 			}
-			if _, err := c.ensure(scope, def, params[i]); err != nil {
+			if _, err := c.ensure(scope, def, params[i], origins.Origin{}); err != nil {
 				return err
 			}
 		}

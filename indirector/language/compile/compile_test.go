@@ -61,7 +61,10 @@ File {
 }
 class { 'l': noop => true }
 class { 'm': }
-class m($from_data) { }
+class m($from_data) {
+  contain o
+}
+class o { }
 create_resources('notify', { 'n' => { 'message' => 'm' } })
 Notify['n'] ->
   File['/x']
@@ -98,8 +101,8 @@ func TestWhy(t *testing.T) {
 		{"File[/y]", "group", "resource default site.pp:19"},
 		{"Class[K]", "q", "default of the parameter site.pp:2"},
 		{"Class[M]", "from_data", "data common.yaml:3"},
-		{"Notify[n]", "message", "function site.pp:24"},
-		{"Notify[n]", "before", "relationship site.pp:25"},
+		{"Notify[n]", "message", "function site.pp:27"},
+		{"Notify[n]", "before", "relationship site.pp:28"},
 		{"Notify[n]", "nope", ""},
 		{"Notify[zz]", "message", ""},
 	} {
@@ -113,6 +116,12 @@ func TestWhy(t *testing.T) {
 		}
 		if got := strings.Join(parts, ", "); got != tt.want {
 			t.Errorf("%s %s: got %s, want %s", tt.ref, tt.attribute, got, tt.want)
+		}
+	}
+	// A class has the place of what declared it, which Puppet's catalog has not.
+	for ref, want := range map[string]string{"Class[O]": "site.pp:24", "Class[K]": "site.pp:9", "Class[M]": "site.pp:22", "File[/y]": "site.pp:16"} {
+		if r := doc.Find(ref); r == nil || origins.Place(r.File, r.Line) != want {
+			t.Errorf("%s is from %+v, want %s", ref, r, want)
 		}
 	}
 	if got := strings.Join(doc.Why("File[/y]", nil).Within, " "); got != "Class[main] Class[L] D[x]" {

@@ -73,7 +73,7 @@ func (c *compilation) declare(s *scope, st eval.Statement, d declaration) ([]dat
 			return nil, err
 		}
 		if isClass {
-			if _, err := c.evaluateClasses(s, []string{title}); err != nil {
+			if _, err := c.evaluateClasses(s, []string{title}, origins.Origin{File: st.File, Line: st.Line}); err != nil {
 				return nil, err
 			}
 		}
@@ -479,8 +479,8 @@ func (c *compilation) ClassScope(name string) *eval.Scope {
 }
 
 // evaluateClasses declares classes without parameters and evaluates those that are new.
-// It returns the resources: those that were there first. Rule LANG-DEF-03.
-func (c *compilation) evaluateClasses(s *scope, names []string) ([]*resource, error) {
+// The place is that of the call. It returns the resources: those that were there first. Rule LANG-DEF-03.
+func (c *compilation) evaluateClasses(s *scope, names []string, at origins.Origin) ([]*resource, error) {
 	var known, made []*resource
 	defs := make([]*definition, len(names))
 	for i, name := range names {
@@ -498,7 +498,7 @@ func (c *compilation) evaluateClasses(s *scope, names []string) ([]*resource, er
 			known = append(known, old.resource)
 			continue
 		}
-		r, err := c.ensure(s, def, nil)
+		r, err := c.ensure(s, def, nil, at)
 		if err != nil {
 			return nil, err
 		}

@@ -208,8 +208,9 @@ func (c *compilation) parentOf(d *definition) (*definition, error) {
 }
 
 // ensure declares a class or node if it is not declared yet. The parameters are nil if
-// none are given; Puppet treats an empty list of them as given.
-func (c *compilation) ensure(s *scope, def *definition, params []data.Pair) (*resource, error) {
+// none are given; Puppet treats an empty list of them as given. The place is that of what
+// declares it, which the resource does not have in Puppet.
+func (c *compilation) ensure(s *scope, def *definition, params []data.Pair, at origins.Origin) (*resource, error) {
 	typ := c.classType
 	if def.kind == eval.NodeKind {
 		typ = c.nodeType
@@ -228,6 +229,9 @@ func (c *compilation) ensure(s *scope, def *definition, params []data.Pair) (*re
 		title = capitalized(def.name)
 	}
 	r := &resource{typ: typ, title: title, key: def.name, kind: "unknown", scope: s, source: def, def: def, params: given}
+	if at.File != "" || at.Line > 0 {
+		r.at = c.origin(at)
+	}
 	if err := c.complete(r, s); err != nil {
 		return nil, err
 	}
@@ -254,7 +258,7 @@ func (c *compilation) instantiate(s *scope, r *resource) error {
 		return err
 	}
 	if parent != nil && c.table[key{r.typ, parent.name}] == nil {
-		if _, err := c.ensure(s, parent, nil); err != nil {
+		if _, err := c.ensure(s, parent, nil, origins.Origin{File: r.def.File, Line: r.def.Line}); err != nil {
 			return err
 		}
 	}

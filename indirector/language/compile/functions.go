@@ -155,7 +155,8 @@ func declared(c *eval.Invocation) (s *scope, all []*resource, result data.Value,
 	for i, name := range names {
 		refs[i] = types.OfReference(types.Reference{Type: "Class", Title: strings.TrimPrefix(name, "::"), Titled: true})
 	}
-	all, err = s.c.evaluateClasses(s, names)
+	file, line := c.Place()
+	all, err = s.c.evaluateClasses(s, names, origins.Origin{File: file, Line: line})
 	return s, all, data.OfList(refs), err
 }
 

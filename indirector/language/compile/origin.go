@@ -66,6 +66,9 @@ func (c *compilation) originTable() *origins.Table {
 			Type: r.typ.name, Title: r.title, File: r.file, Line: r.line, Virtual: r.virtual, Absent: r.virtual && !r.exported,
 			Attributes: attributes[from:len(attributes):len(attributes)],
 		}
+		if r.file == "" && r.line == 0 {
+			out.File, out.Line = c.origins[r.at].File, c.origins[r.at].Line
+		}
 		if at := r.scope.resource; at != nil && at != r {
 			out.Container = int32(at.index) + 1
 		}

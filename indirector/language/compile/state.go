@@ -155,6 +155,7 @@ type resource struct {
 	source *definition
 	def    *definition // of classes, defines and nodes
 	depth  int         // how many containers are around it
+	at     int32       // the origin that has the place of include, where there is no file
 
 	virtual, exported   bool
 	unset               bool // create_resources leaves open whether it is exported
