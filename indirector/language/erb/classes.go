@@ -17,7 +17,7 @@ import (
 const known = `String Array Hash Integer Float Numeric Fixnum Symbol Regexp Range NilClass TrueClass FalseClass Object Proc Enumerable Comparable
  Exception StandardError RuntimeError ArgumentError TypeError NameError NoMethodError ZeroDivisionError IndexError KeyError RangeError
  RegexpError FrozenError FloatDomainError StopIteration Puppet Puppet::Error Puppet::ParseError Math JSON YAML Psych CGI URI ERB ERB::Util
- JSON::ParserError Kernel Enumerator MatchData BasicObject Puppet::Parser::Functions Puppet::Util Shellwords`
+ IPAddr IPAddr::Error IPAddr::InvalidAddressError IPAddr::AddressFamilyError IPAddr::InvalidPrefixError JSON::ParserError Kernel Enumerator MatchData BasicObject Puppet::Parser::Functions Puppet::Util Shellwords`
 
 func (r *run) constant(name string) (value, error) {
 	switch name {
@@ -66,6 +66,8 @@ func ofClass(c *send, name string) (value, error) {
 			return nil, c.r.unsupported("Hash[] of several values")
 		}
 		return toH(&send{c.r, c.arg(0), nil, nil})
+	case "IPAddr.new":
+		return newAddress(c)
 	case "Array.new":
 		return newList(c)
 	case "String.new":

@@ -141,6 +141,8 @@ func TestLookAround(t *testing.T) {
 	for _, tt := range []struct{ source, want string }{
 		{`<%= '1234567'.gsub(/(\d)(?=(\d{3})+$)/, '\1,') %>`, "1,234,567"},
 		{`<%= 'aab'.scan(/(.)\1/).inspect %>`, `[["a"]]`},
+		{`<% require 'ipaddr' %><%= IPAddr.new('10.1.2.3/24') %> <%= IPAddr.new('[::1]').ipv6? %> <%= IPAddr.new('10.0.0.0/8').include?('10.1.1.1') %>`, "10.1.2.0 true true"},
+		{`<%= IPAddr.new('*') rescue 'no' %> <% begin; IPAddr.new('01.2.3.4'); rescue ArgumentError => e %><%= e.class %><% end %>`, "no IPAddr::InvalidAddressError"},
 		{`<% 'a1 b2'.scan(/([a-z])(\d)/) { |x| %><%= $1 + $2 %>,<% } %>`, `a1,b2,`},
 		{`<%= 'foobar' =~ /(?<=foo)bar/ %>`, "3"},
 		{`<%= 'foobar'.sub(/foo\Kbar/) { |m| m.upcase } %>`, "fooBAR"},

@@ -760,15 +760,14 @@ func foundMethods() map[string]method {
 		"[]": func(c *send) (value, error) {
 			m := c.self.(*found)
 			switch k := c.arg(0).(type) {
-			case int64:
-				return m.group(int(k)), nil
 			case *text, symbol:
 				if i := m.re.Named(toS(k), m.at); i > 0 {
 					return m.group(i), nil
 				}
 				return nil, fail("IndexError", "undefined group name reference: %s", toS(k))
 			}
-			return nil, c.r.unsupported("such an index of a match")
+			all, _ := groups(0)(c)
+			return c.r.call(all, "[]", c.args, nil)
 		},
 		"captures":   groups(1),
 		"to_a":       groups(0),

@@ -48,7 +48,9 @@ var rubyMethods = map[string]string{
 	"MatchData": `[] begin:1 captures:0 end:1 length:0 match:1 match_length:1 named_captures:0 names:0 offset:1 post_match:0 pre_match:0 regexp:0 size:0 string:0 to_a:0
 		values_at`,
 	"NilClass": `&:1 ^:1 rationalize to_a:0 to_c:0 to_f:0 to_h:0 to_i:0 to_r:0 |:1`,
-	"Proc":     `<<:1 >>:1 [] arity:0 binding:0 call curry lambda?:0 parameters:0 ruby2_keywords:0 source_location:0 to_proc:0 yield`,
+	"IPAddr": `& + - << <=> == >> eql? family hash hton include?:1 inspect ip6_arpa ip6_int ipv4? ipv4_compat ipv4_mapped ipv6? link_local? loopback? mask native
+		netmask prefix prefix= private? reverse succ to_i to_range to_s to_string zone_id zone_id= | ~`,
+	"Proc": `<<:1 >>:1 [] arity:0 binding:0 call curry lambda?:0 parameters:0 ruby2_keywords:0 source_location:0 to_proc:0 yield`,
 	"Object": `! != !~ <=> == === =~ __id__ __send__ class clone define_singleton_method display dup enum_for eql? equal? extend freeze frozen? hash inspect
 		instance_eval instance_exec instance_of? instance_variable_defined? instance_variable_get instance_variable_set instance_variables is_a? itself
 		kind_of? method methods nil? object_id private_methods protected_methods public_method public_methods public_send remove_instance_variable respond_to?

@@ -399,7 +399,7 @@ func methodsOf() map[string]map[string]method {
 			"String": textMethods(), "Symbol": symbolMethods(), "Array": listMethods(), "Hash": tableMethods(), "Integer": integerMethods(),
 			"Float": floatMethods(), "Range": spanMethods(), "Regexp": patternMethods(), "MatchData": foundMethods(), "NilClass": nilMethods(),
 			"Proc": procMethods(), "Puppet::Parser::Scope": scopeMethods(), "Class": classMethods(), "exception": failureMethods(),
-			"Object": objectMethods(), "Enumerable": enumerable(), "TrueClass": boolMethods(), "FalseClass": boolMethods(),
+			"Object": objectMethods(), "IPAddr": addressMethods(), "Enumerable": enumerable(), "TrueClass": boolMethods(), "FalseClass": boolMethods(),
 		}
 		library.counts = map[string]int{}
 		library.others = map[string]map[string]bool{"constant": setOf(known), "deep": setOf(deep), "putting": setOf(putting)}
@@ -473,7 +473,7 @@ func templateFunctions() map[string]native {
 			}
 		},
 		"require": func(r *run, args []value, _ *proc) (value, error) {
-			if name := toS(arg(args, 0)); !slices.Contains([]string{"json", "yaml", "erb", "uri", "cgi", "shellwords", "set"}, name) {
+			if name := toS(arg(args, 0)); !slices.Contains([]string{"json", "yaml", "erb", "uri", "cgi", "shellwords", "set", "ipaddr"}, name) {
 				return nil, r.unsupported("require %s", data.InspectString(name))
 			}
 			return true, nil
@@ -543,7 +543,8 @@ func raise(r *run, args []value, _ *proc) (value, error) {
 var ancestors = map[string]string{
 	"NoMethodError": "NameError", "KeyError": "IndexError", "StopIteration": "IndexError", "FloatDomainError": "RangeError",
 	"ZeroDivisionError": "StandardError", "FrozenError": "RuntimeError", "Puppet::ParseError": "Puppet::Error", "Puppet::Error": "RuntimeError",
-	"Exception": "", "StandardError": "Exception",
+	"IPAddr::InvalidAddressError": "IPAddr::Error", "IPAddr::AddressFamilyError": "IPAddr::Error", "IPAddr::InvalidPrefixError": "IPAddr::InvalidAddressError",
+	"IPAddr::Error": "ArgumentError", "Exception": "", "StandardError": "Exception",
 }
 
 // is reports whether a failure is of one of several classes; without any, of the usual.

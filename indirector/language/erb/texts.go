@@ -121,7 +121,7 @@ func textMethods() map[string]method {
 		"hex": func(c *send) (value, error) {
 			return c.r.integerOf(strings.TrimPrefix(strings.ToLower(own(c)), "0x"), 16)
 		},
-		"to_f":   func(c *send) (value, error) { return leadingFloat(own(c)), nil },
+		"to_f":   func(c *send) (value, error) { return fn.LeadingFloat(own(c)), nil },
 		"to_sym": func(c *send) (value, error) { return symbol(own(c)), nil },
 		"intern": func(c *send) (value, error) { return symbol(own(c)), nil },
 		"to_str": func(c *send) (value, error) { return c.self, nil },
@@ -688,19 +688,6 @@ func digit(c byte) int {
 		return int(c|0x20-'a') + 10
 	}
 	return 99
-}
-
-func leadingFloat(s string) float64 {
-	s = strings.TrimLeft(s, blanks)
-	for end := min(len(s), 400); end > 0; end-- {
-		if c := s[end-1]; c < '0' || c > '9' {
-			continue
-		}
-		if f, err := fn.ParseFloat(s[:end]); err == nil {
-			return f
-		}
-	}
-	return 0
 }
 
 func lines(s string) []value {

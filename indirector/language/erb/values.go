@@ -13,7 +13,7 @@ import (
 
 // A value is one of Ruby: nil, bool, int64, *big.Int, float64, *text, symbol, *list,
 // *table, *proc, *span, *pattern, *found, *failure, class, self, scopeObject, or the
-// rich value of the language that data.Value holds.
+// rich value of the language that data.Value holds, and address.
 type value any
 
 type (
@@ -321,6 +321,8 @@ func classOf(v value) string {
 		return "Class"
 	case scopeObject:
 		return "Puppet::Parser::Scope"
+	case address:
+		return "IPAddr"
 	case rich:
 		return "Object"
 	}
@@ -424,6 +426,8 @@ func toS(v value) string {
 		return toS(v.group(0))
 	case rich:
 		return v.v.Text()
+	case address:
+		return v.String()
 	case self:
 		return "#<Puppet::Parser::TemplateWrapper>"
 	case scopeObject:

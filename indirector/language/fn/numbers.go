@@ -161,7 +161,7 @@ func oldOrder(c *eval.Invocation, name string, a, b data.Value) (int, error) {
 	switch {
 	case numericText.MatchString(x) && numericText.MatchString(y):
 		deprecated(c, name, "String", "Numeric", ", or use lambda")
-		return eval.Compare(data.OfFloat(leadingFloat(x)), data.OfFloat(leadingFloat(y)))
+		return eval.Compare(data.OfFloat(LeadingFloat(x)), data.OfFloat(LeadingFloat(y)))
 	case !texts:
 		deprecated(c, name, "Any", "String", ", or use lambda")
 	}
@@ -170,10 +170,15 @@ func oldOrder(c *eval.Invocation, name string, a, b data.Value) (int, error) {
 
 func isNumber(v data.Value) bool { return v.Kind() == data.Int || v.Kind() == data.Float }
 
-// leadingFloat reads the number that a text begins with.
-func leadingFloat(s string) float64 {
-	s = strings.ReplaceAll(s, "_", "")
-	f, _ := strconv.ParseFloat(s, 64)
+// number is what a float may begin with, after blanks: digits with single underscores
+// between them.
+var number = regexp.MustCompile(`^[+-]?(\d+(_\d+)*(\.\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?`)
+
+// LeadingFloat reads the number that a text begins with, as Ruby's to_f does; 0 if there is
+// none.
+func LeadingFloat(s string) float64 {
+	text := number.FindString(strings.TrimLeft(s, "\t\n\v\f\r "))
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	return f
 }
 

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
-	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
@@ -149,20 +147,6 @@ func num2bool(c *call) (data.Value, error) {
 	return boolean(math.Trunc(f) > 0), nil
 }
 
-// leadingFloat reads the number that a text begins with, as Ruby's to_f does.
-func leadingFloat(s string) float64 {
-	re, err := eval.CompileRegexp(`\A\s*[+-]?\d+(\.\d+)?([eE][+-]?\d+)?`)
-	if err != nil {
-		panic("stdlib: " + err.Error())
-	}
-	m, err := re.Texts(s)
-	if m == nil || err != nil {
-		return 0
-	}
-	f, _ := strconv.ParseFloat(strings.TrimSpace(m[0]), 64)
-	return f
-}
-
 func toBytes(c *call) (data.Value, error) {
 	v := c.Args[0]
 	if isNumber(v) {
@@ -184,7 +168,7 @@ func toBytes(c *call) (data.Value, error) {
 	if !ok {
 		return undef, refusef("to_bytes(): Unknown prefix %s", m[2])
 	}
-	f := math.Ldexp(leadingFloat(m[1]), power)
+	f := math.Ldexp(fn.LeadingFloat(m[1]), power)
 	if math.IsInf(f, 0) {
 		return undef, eval.Errorf("%s", data.FormatFloat(f))
 	}

@@ -48,7 +48,7 @@ func isNumberText(s string) bool { return isIntegerText(s) || s == floatText(s) 
 func isIntegerText(s string) bool { return matches(`\A(0|-?[1-9]\d*)\z`, s) }
 
 // floatText prints the number that a text begins with.
-func floatText(s string) string { return data.FormatFloat(leadingFloat(s)) }
+func floatText(s string) string { return data.FormatFloat(fn.LeadingFloat(s)) }
 
 func isFloat(v data.Value) bool {
 	return v.Kind() == data.Float || isString(v) && v.Str() == floatText(v.Str())
