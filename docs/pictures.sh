@@ -175,3 +175,52 @@ if journey command-line; then
   until_shown 'exit code'
   picture command-line "$line"
 fi
+
+# site lays out an environment with one module, and its data.
+site() {
+  local env=$work/code/environments/production
+  mkdir -p "$env"/manifests "$env"/data "$env"/modules/ntp/manifests "$work"/conf "$work"/var
+  echo 'node default { include ntp }' >"$env/manifests/site.pp"
+  printf 'version: 5\nhierarchy:\n  - {name: role, path: "%%{role}.yaml"}\n  - {name: common, path: common.yaml}\n' >"$env/hiera.yaml"
+  printf -- '---\nntp::servers:\n  - 0.pool.ntp.org\n  - 1.pool.ntp.org\nntp::minpoll: 6\n' >"$env/data/common.yaml"
+  cat >"$env/modules/ntp/manifests/init.pp" <<'PP'
+class ntp (
+  Array[String] $servers,
+  Integer $minpoll,
+  Boolean $panic = true,
+) {
+  $lines = $servers.map |$server| {
+    "server ${server} minpoll ${minpoll}"
+  }
+  file { '/etc/ntp.conf':
+    content => $lines.join("\n"),
+    mode    => '0644',
+  }
+  service { 'ntp':
+    ensure    => running,
+    subscribe => File['/etc/ntp.conf'],
+  }
+}
+PP
+  start "$1" "indirtui --confdir conf --vardir var --set codedir=$work/code --set certname=puppet --application server"
+  until_shown 'Nothing has asked'
+}
+
+if journey manifest; then
+  site 104x30
+  press '=:break ind=catalog at ntp/manifests/init.pp:7' Enter
+  press '=:find catalog web01' Enter
+  until_shown 'HELD 1'
+  press g g Enter
+  until_shown 'VARIABLES'
+  picture manifest 'a compile that is held in a manifest'
+fi
+
+if journey why; then
+  site 104x16
+  press '=:find catalog web01' Enter
+  until_shown ' ok'
+  press '=:why Class[Ntp]' Enter
+  until_shown 'ATTRIBUTE'
+  picture why 'where each parameter of a class is from'
+fi
