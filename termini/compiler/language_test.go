@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -184,21 +185,28 @@ func TestParts(t *testing.T) {
 	}
 	for node, want := range map[string]string{
 		"web01": `nested find node web01: found
+code parse site.pp: 123 bytes
 code manifest site.pp: 0 resources
 code node web01: 4 resources
+  code parse init.pp: 113 bytes
   code class ntp: 3 resources
     nested find data_binding ntp::servers: found
+    code parse end.pp: 52 bytes
     code class ntp::end: 1 resource
       code template t.erb: 1 bytes
+    code parse peer.pp: 48 bytes
 code collector Ntp::Peer <| title == 'a' |>: 1 collected
 code define Ntp::Peer[a]: 1 resource
 code collector User <| |>: 0 collected
 code catalog web01: 0 resources
 `,
 		"bad01": `nested find node bad01: found
+code parse site.pp: 123 bytes
 code manifest site.pp: 0 resources
 code node bad01: failed (class bad failed)
+  code parse init.pp: 33 bytes
   code class bad: failed (class bad::deep failed)
+    code parse deep.pp: 32 bytes
     code class bad::deep: failed (Evaluation Error: Error while evaluating a Function Call, no (file: deep.pp, line: 2, column: 3))
 `,
 		"big01": "code more of the kind catalog: 1\ncode more of the kind define: 3\n",
@@ -223,6 +231,17 @@ code node bad01: failed (class bad failed)
 			}
 			if d := cmp.Diff(want, b.String()); d != "" {
 				t.Error(d)
+			}
+			if node != "web01" {
+				return
+			}
+			resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: node})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := traceOf(t, e, resp.Trace)
+			if !slices.ContainsFunc(again.Spans, func(s traces.Span) bool { return s.Name == "parse peer.pp" && s.Answer == "48 bytes, as before" }) {
+				t.Errorf("files were parsed again: %+v", again.Spans)
 			}
 		})
 	}

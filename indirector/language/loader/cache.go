@@ -72,34 +72,36 @@ func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Ca
 func (c *Cache) Library() eval.Library { return c.library }
 
 // program returns the program of a file below a directory. An error is that of the file;
-// what is wrong with the program is part of it.
-func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (*eval.Program, error) {
+// what is wrong with the program is part of it. It also returns the size of the file, and
+// whether it was parsed now.
+func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (p *eval.Program, bytes int, parsed bool, err error) {
 	known := c.known(key)
 	if known != nil {
 		// The same file as before did not lead out of the directory then.
 		if info, err := os.Stat(key.path); err == nil && sameFile(known.info, info) {
-			return known.program, nil
+			return known.program, known.size, false, nil
 		}
 	}
 	info, err := stat(dir, name)
 	if err != nil {
-		return nil, err
+		return nil, 0, false, err
 	}
 	text, err := read(dir, name)
 	if err != nil {
-		return nil, err
+		return nil, 0, false, err
 	}
 	now := &kept{key: key, info: info, digest: sha256.Sum256([]byte(text)), size: len(text)}
 	if known != nil && known.digest == now.digest {
 		now.program = known.program
 	} else {
+		parsed = true
 		if key.namespace != "" {
 			o.Allowed = func(name string) bool { return strings.HasPrefix(strings.ToLower(name), key.namespace) }
 		}
 		now.program = eval.Read(&syntax.Source{File: key.path, Text: text}, o, c.library)
 	}
 	c.keep(now)
-	return now.program, nil
+	return now.program, now.size, parsed, nil
 }
 
 func sameFile(a, b fs.FileInfo) bool {

@@ -20,6 +20,10 @@ type Definitions struct {
 	// Used receives every file that has what was asked for, by what it is used as:
 	// manifest, function or type. It may be nil.
 	Used func(kind, path string)
+	// Reading receives every file that is read, once, before that. The function that it
+	// returns is given the size, and whether the file was parsed: else it is as it was for
+	// an earlier compile. It may be nil.
+	Reading func(path string) (end func(bytes int, parsed bool, err error))
 
 	env     *Environment
 	cache   *Cache
@@ -84,7 +88,12 @@ func (d *Definitions) program(dir, name, namespace string, o syntax.Options) (*e
 	if p := d.programs[key]; p != nil {
 		return p, nil
 	}
-	p, err := d.cache.program(key, dir, name, o)
+	end := func(int, bool, error) {}
+	if d.Reading != nil {
+		end = d.Reading(key.path)
+	}
+	p, bytes, parsed, err := d.cache.program(key, dir, name, o)
+	end(bytes, parsed, err)
 	if err == nil {
 		d.programs[key] = p
 	}

@@ -11,6 +11,8 @@ package site
 
 import (
 	"context"
+	"path/filepath"
+	"strconv"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
@@ -18,6 +20,7 @@ import (
 	"indirtui/indirector/language/loader"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
+	"indirtui/traces"
 )
 
 // Options are what a Site is made of.
@@ -135,6 +138,7 @@ func (s *Site) environment() (*loader.Environment, error) {
 		return nil, err
 	}
 	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	s.definitions.Reading = s.reading
 	if s.o.Used != nil {
 		s.definitions.Used = func(kind, path string) { s.o.Used(s.context(), kind, path) }
 	}
@@ -143,10 +147,26 @@ func (s *Site) environment() (*loader.Environment, error) {
 
 // context returns the context of what is evaluated now.
 func (s *Site) context() context.Context {
-	if s.Thread == nil {
+	if s.Thread == nil || s.Thread.Context() == nil { // nothing is evaluated yet
 		return s.o.Context
 	}
 	return s.Thread.Context()
+}
+
+// reading is a span of the request for each file that is read. Rule LANG-TRACE-01.
+func (s *Site) reading(path string) (end func(bytes int, parsed bool, err error)) {
+	_, span := traces.Start(s.context(), traces.Code, "parse "+filepath.Base(path))
+	span.Attr("path", path)
+	return func(bytes int, parsed bool, err error) {
+		answer := strconv.Itoa(bytes) + " bytes"
+		switch {
+		case err != nil:
+			answer = "failed"
+		case !parsed:
+			answer += ", as before"
+		}
+		span.End(answer, traces.Because{}, err)
+	}
 }
 
 // load is the Load of the thread.
