@@ -41,8 +41,8 @@ type absent struct{ because traces.Because }
 func (e *absent) Error() string        { return "not found: " + e.because.String() }
 func (e *absent) Is(target error) bool { return target == ErrNotFound }
 
-// becauseOf returns the reason of an ErrNotFound.
-func becauseOf(err error) traces.Because {
+// BecauseOf returns the reason of an ErrNotFound.
+func BecauseOf(err error) traces.Because {
 	if a := (*absent)(nil); errors.As(err, &a) {
 		return a.because
 	}

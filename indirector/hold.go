@@ -179,7 +179,7 @@ func (c *call) failBy(s traces.Step, done bool, v Verdict) (skip bool, err error
 		if err := c.inject(s, v); err != nil {
 			return false, err
 		}
-		q.Answer, q.Because = traces.Nothing, becauseOf(v.Err)
+		q.Answer, q.Because = traces.Nothing, BecauseOf(v.Err)
 		c.resp.Served = traces.ByNone
 		return true, nil
 	}

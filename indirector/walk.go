@@ -273,7 +273,7 @@ func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any,
 	v, err := handle(ctx, req)
 	c.tick(q, before, held)
 	if err != nil && errors.Is(err, ErrNotFound) {
-		q.Because = becauseOf(err)
+		q.Because = BecauseOf(err)
 		if q.Because.Reason == traces.ByYou && q == &c.live.Trace.Steps[traces.Terminus] {
 			c.resp.Served = traces.ByInjection // a wrapper answered
 		}

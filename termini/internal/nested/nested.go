@@ -28,7 +28,7 @@ func Ask(ctx context.Context, do Do, req *indirector.Request) (*indirector.Respo
 	}
 	switch {
 	case errors.Is(err, indirector.ErrNotFound):
-		span.End("nil", traces.Because{Reason: traces.ReturnedNil}, nil)
+		span.End("nil", indirector.BecauseOf(err), nil)
 		return nil, nil
 	case err != nil:
 		span.End("failed", traces.Because{}, err)
