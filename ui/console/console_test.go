@@ -158,7 +158,8 @@ func TestRefusedLinesStay(t *testing.T) {
 		{"fnid node web01", `no command "fnid"; did you mean find? tab lists all`, "ctrl+a ctrl+d ctrl+d ctrl+d ctrl+d find enter", "#1 find node web01"},
 		{"filter ind=", "want a value", "node enter", "WAITING"},
 		{"show Nowhere", "there is no such place", "ctrl+w Failures enter", "Failures"},
-		{"save node x @" + file + ".no", "no such file", "backspace backspace backspace enter", "#1 save node x"},
+		// The end of this reason breaks anywhere, as the path of the directory is of any length.
+		{"save node x @" + file + ".no", "read the instance: stat", "backspace backspace backspace enter", "#1 save node x"},
 		{"open bad.ind", "open bad.ind: no such file", "ctrl+w good.ind enter", "opened good.ind"},
 		{"route node terminus=yam", `node has no terminus "yam"; nearest: yaml`, "l enter", "did :route node terminus=yaml"},
 	} {
