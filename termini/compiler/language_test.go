@@ -136,6 +136,10 @@ func TestCompileFails(t *testing.T) {
 	if len(tr.Faults) != 1 || !strings.HasSuffix(tr.Faults[0].Path, "manifests/site.pp:2") {
 		t.Errorf("the failure is at %+v", tr.Faults)
 	}
+	// It is no failure that a name is looked for in several files.
+	if !slices.ContainsFunc(tr.Spans, func(s traces.Span) bool { return s.Name == "parse bse.pp" && s.Answer == "no such file" && s.Err == "" }) {
+		t.Errorf("the search for the class is not shown: %+v", tr.Spans)
+	}
 	var notes []string
 	for _, n := range tr.Notes {
 		notes = append(notes, n.Text)
@@ -175,17 +179,19 @@ func TestCommands(t *testing.T) {
 func TestParts(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
-		"manifests/site.pp":             "node web01 { include ntp }\nnode bad01 { include bad }\nnode big01 { Integer[1, 10001].each |$i| { ntp::peer { \"p${i}\": } } }",
+		"manifests/site.pp":             "node web01 { include ntp }\nnode bad01 { include bad }\nnode late01 { include ntp::late }\nnode big01 { Integer[1, 10001].each |$i| { ntp::peer { \"p${i}\": } } }",
 		"modules/ntp/manifests/init.pp": "class ntp($servers) {\n  include ntp::end\n  @ntp::peer { $servers: }\n  Ntp::Peer <| title == 'a' |>\n  User <| |>\n}",
 		"modules/ntp/manifests/end.pp":  `class ntp::end { notify { template('ntp/t.erb'): } }`,
 		"modules/ntp/manifests/peer.pp": `define ntp::peer { notify { "peer ${title}": } }`,
 		"modules/ntp/templates/t.erb":   `<%= 1 + 1 %>`,
 		"modules/bad/manifests/init.pp": "class bad {\n  include bad::deep\n}",
 		"modules/bad/manifests/deep.pp": "class bad::deep {\n  fail('no')\n}",
+		"modules/ntp/templates/bad.erb": `<% raise 'inner' %>`,
+		"modules/ntp/manifests/late.pp": "class ntp::late {\n  $a = inline_template(\"<% begin; scope.function_template(['ntp/bad.erb']); rescue => e; end; raise 'later' %>\")\n}",
 	}
 	for node, want := range map[string]string{
 		"web01": `nested find node web01: found
-code parse site.pp: 123 bytes
+code parse site.pp: 157 bytes
 code manifest site.pp: 0 resources
 code node web01: 4 resources
   code parse init.pp: 113 bytes
@@ -201,13 +207,24 @@ code collector User <| |>: 0 collected
 code catalog web01: 0 resources
 `,
 		"bad01": `nested find node bad01: found
-code parse site.pp: 123 bytes
+code parse site.pp: 157 bytes
 code manifest site.pp: 0 resources
 code node bad01: failed (class bad failed)
   code parse init.pp: 33 bytes
   code class bad: failed (class bad::deep failed)
     code parse deep.pp: 32 bytes
     code class bad::deep: failed (Evaluation Error: Error while evaluating a Function Call, no (file: deep.pp, line: 2, column: 3))
+`,
+		// What a template rescued is not why it fails later.
+		"late01": `nested find node late01: found
+code parse site.pp: 157 bytes
+code manifest site.pp: 0 resources
+code node late01: failed (class ntp::late failed)
+  code parse init.pp: 113 bytes
+  code parse late.pp: 132 bytes
+  code class ntp::late: failed (template inline_template failed)
+    code template inline_template: failed (later)
+      code template bad.erb: failed (inner)
 `,
 		"big01": "code more of the kind catalog: 1\ncode more of the kind define: 3\n",
 	} {
@@ -383,7 +400,9 @@ func TestFailedInCode(t *testing.T) {
 		_, err := e.Once(ctx, find)
 		ended <- err
 	}()
-	waitHeld(t, e)
+	if err := e.Debugger.Inject(waitHeld(t, e).ID, debugger.Action{Do: debugger.Nil}, debugger.Continue); err == nil {
+		t.Error("a program gave an answer")
+	}
 	cancel()
 	if err := <-ended; err == nil {
 		t.Error("the compile went on")

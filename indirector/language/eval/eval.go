@@ -116,7 +116,7 @@ type Thread struct {
 
 	parts   int            // that were begun
 	omitted map[string]int // parts that are no spans, by their kinds
-	failed  string         // the name of the part that failed last
+	failed  failedPart     // the one that failed last
 }
 
 // NewThread returns a thread without variables beyond those that every top scope has.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"indirtui/traces"
 )
@@ -18,6 +19,10 @@ type Part struct {
 	span   *traces.Active // nil if the request is not traced, or has too many parts
 	name   string
 }
+
+// A failedPart is what a part failed with. Programs may go on after that, as templates
+// that rescue do: what fails later is not its failure.
+type failedPart struct{ name, message string }
 
 // maxParts is how many are spans. Of the others, only the number is kept. Rule
 // LANG-TRACE-02.
@@ -63,10 +68,12 @@ func (p Part) End(answer string, err error) {
 	p.thread.ctx = p.outer
 	if err != nil {
 		answer = "failed"
-		if within := p.thread.failed; within != "" {
-			err = errors.New(within + " failed")
+		inner, message := p.thread.failed, err.Error()
+		p.thread.failed = failedPart{p.name, message}
+		if inner.name != "" && strings.Contains(message, inner.message) {
+			err = errors.New(inner.name + " failed")
+			p.thread.failed.message = inner.message
 		}
-		p.thread.failed = p.name
 	}
 	p.span.End(answer, traces.Because{}, err)
 }

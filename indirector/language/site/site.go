@@ -11,6 +11,8 @@ package site
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 
@@ -160,6 +162,8 @@ func (s *Site) reading(path string) (end func(bytes int, parsed bool, err error)
 	return func(bytes int, parsed bool, err error) {
 		answer := strconv.Itoa(bytes) + " bytes"
 		switch {
+		case errors.Is(err, fs.ErrNotExist): // a name is looked for in several files
+			answer, err = "no such file", nil
 		case err != nil:
 			answer = "failed"
 		case !parsed:
