@@ -3,8 +3,7 @@ package indirector
 import (
 	"context"
 	"fmt"
-	"strings"
-	"time"
+	"path/filepath"
 
 	"indirtui/indirector/data"
 	"indirtui/traces"
@@ -13,7 +12,7 @@ import (
 // A Code is a place in a program that a terminus runs, where a request stops within the
 // step of its terminus.
 type Code struct {
-	Kind  string // statement, class, define, node, function or resource
+	Kind  string // Statement, or class, define, node, function or resource
 	Name  string // of what begins there: "ntp", "File[/etc/motd]"; "" of a statement
 	File  string
 	Line  int // from 1; 0 if it is not known
@@ -23,12 +22,15 @@ type Code struct {
 	Variables []data.Pair // that it sees, the nearest first; likewise
 }
 
+// Statement is the kind of a place before a statement.
+const Statement = "statement"
+
 // String returns where the place is: "at init.pp:4", "at class ntp".
 func (c *Code) String() string {
-	if c.Kind != "statement" {
+	if c.Kind != Statement {
 		return "at " + c.Kind + " " + c.Name
 	}
-	return fmt.Sprintf("at %s:%d", c.File[strings.LastIndexByte(c.File, '/')+1:], c.Line)
+	return fmt.Sprintf("at %s:%d", filepath.Base(c.File), c.Line)
 }
 
 // A CodeCall is a call, a class, a define or a template that is under way.
@@ -73,12 +75,7 @@ func (s *CodeStops) Hold(ctx context.Context, at Code, freeze func(*Code)) error
 	c := s.call
 	stop := &Stop{call: c, Request: &c.req, Trace: c.live.Trace, Point: c.point(traces.Terminus), Code: &at, freeze: freeze}
 	v, err := c.x.cfg.Debugger.Hold(ctx, stop)
-	if v.Waited {
-		c.clock = time.Time{}
-		if c.x.cfg.Recorder != nil {
-			c.clock = c.x.now()
-		}
-	}
+	c.waited(v)
 	if err == nil {
 		err = v.Err
 	}

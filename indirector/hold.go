@@ -126,12 +126,7 @@ func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, e
 	stop.Point, stop.Done, stop.Last = c.point(s), done, last
 	stop.Value, stop.Served, stop.Err = c.value, c.resp.Served, stepErr
 	v, err := c.x.cfg.Debugger.Hold(c.ctx(), stop)
-	if v.Waited { // the wait belongs to no step
-		c.clock = time.Time{}
-		if c.x.cfg.Recorder != nil {
-			c.clock = c.x.now()
-		}
-	}
+	c.waited(v)
 	stop.set = v.Set
 	if err != nil {
 		return false, err
@@ -161,6 +156,17 @@ func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, e
 		return c.leaveOut(s, v)
 	}
 	return false, stepErr
+}
+
+// waited reads the clock after the debugger, since a wait belongs to no step.
+func (c *call) waited(v Verdict) {
+	if !v.Waited {
+		return
+	}
+	c.clock = time.Time{}
+	if c.x.cfg.Recorder != nil {
+		c.clock = c.x.now()
+	}
 }
 
 // failBy fails a step as the debugger decided.

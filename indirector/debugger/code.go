@@ -76,7 +76,7 @@ func (p *clauses) place() (at Place, ok bool, err error) {
 
 // stopsIn reports whether a walk stops at a place of a program: at statements only.
 func (w *walk) stopsIn(id uint64, at *indirector.Code) bool {
-	if at.Kind != "statement" {
+	if at.Kind != indirector.Statement {
 		return false
 	}
 	switch {

@@ -68,7 +68,7 @@ func (h *Held) Where() Where {
 	w := Where{Step: h.State.Point.Step, After: h.State.Done}
 	switch at := h.State.Code; {
 	case at == nil:
-	case at.Kind == "statement":
+	case at.Kind == indirector.Statement:
 		w.Code = Place{Kind: "file", Name: at.File, Line: at.Line}
 	default:
 		w.Code = Place{Kind: at.Kind, Name: at.Name}
@@ -240,7 +240,8 @@ func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 	if err != nil {
 		return err
 	}
-	w := Where{Step: h.State.Point.Step, After: h.State.Done}
+	here := h.Where()
+	w := here
 	if (a.Do == Truncate || a.Do == Corrupt) && !w.After {
 		w = Where{Step: max(w.Step, traces.CacheRead), After: w.Step != traces.Caller}
 		if w.Step == traces.Expiry {
@@ -264,9 +265,7 @@ func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 			}
 		}
 		return d.Resume(id, how)
-	case h.State.Code != nil && a.Do != Fail && a.Do != Delay:
-		return fmt.Errorf("inject %s: the request is in a program; fail and delay can be done there", a.Do)
-	case a.Do == Delay, w != Where{Step: h.State.Point.Step, After: h.State.Done}:
+	case a.Do == Delay, w != here:
 		return d.later(id, b, how)
 	}
 	v, err := d.verdict(a, "you", &h.Request, h.State.Value, h.State.Done)

@@ -282,6 +282,7 @@ func (b *Breaks) View() term.Lines {
 			term.Of(term.Plain, "   a                                          a new one, in a form"),
 			term.Of(term.Plain, "   :break ind=catalog key=db07* before cache-read do hold"),
 			term.Of(term.Plain, "   :break ind=facts verb=save at terminus do fail \"connection refused\" once"),
+			term.Of(term.Plain, "   :break ind=catalog at ntp/manifests/init.pp:12"),
 		}
 	}
 	lines := b.list.Lines(b.env.Theme, b.width, b.row)

@@ -323,8 +323,8 @@ func box(on bool) string {
 func (s *Steps) disabledHeld(do screen.Action) string {
 	switch do {
 	case screen.EditHeld:
-		if s.hold.stay != nil && s.hold.stay.program != nil {
-			return "the terminus is at work: what it asks for meanwhile can be changed where that is held"
+		if st := s.hold.stay; st != nil && st.program != nil {
+			return st.Disabled("key") // nothing can be edited there
 		}
 		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
 	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.Inject:
@@ -504,12 +504,12 @@ var injections = []struct {
 	key                 rune
 	name, action, offer string
 	note                string
-	inProgram           bool // also where it is held in a program
+	answers             bool // which a program that is at work does not
 }{
-	{'d', "delay", "delay ", "2s", "let it wait, then go on", true},
-	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message", true},
-	{'n', "nil", "nil", "", "nobody has anything", false},
-	{'v', "value", "value ", "", "answer this: text, or @FILE", false},
+	{'d', "delay", "delay ", "2s", "let it wait, then go on", false},
+	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message", false},
+	{'n', "nil", "nil", "", "nobody has anything", true},
+	{'v', "value", "value ", "", "answer this: text, or @FILE", true},
 	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent", false},
 	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer", false},
 	{'4', "http code", "fail ", "404", "what a server's status would mean", false},
@@ -518,7 +518,7 @@ var injections = []struct {
 func (s *Steps) inject() tea.Cmd {
 	var items []widget.Item
 	for _, in := range injections {
-		if s.hold.stay.program != nil && !in.inProgram {
+		if s.hold.stay.program != nil && in.answers {
 			continue
 		}
 		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {

@@ -89,7 +89,7 @@ func (c *program) source(th *term.Theme, redact func(string) string, width, heig
 
 // what is what begins at the place; "" of a statement.
 func (c *program) what() string {
-	if c.Kind == "statement" {
+	if c.Kind == indirector.Statement {
 		return ""
 	}
 	return c.Kind + " " + c.Name

@@ -64,6 +64,22 @@ func TestEdges(t *testing.T) {
 	}
 }
 
+// The number of a deep row ends with its place among its like, where there is no room for
+// all of it.
+func TestDeepNumbers(t *testing.T) {
+	t.Parallel()
+	tr := find("web01")
+	for i := range 12 {
+		tr.Spans = append(tr.Spans, traces.Span{ID: i + 1, Parent: min(i, 2), Step: traces.Terminus, Kind: traces.Code, Name: fmt.Sprintf("part%d", i)})
+	}
+	p := open(t, tr).Keys("H", "L", "G")
+	for _, want := range []string{" .9 ", " .10 "} {
+		if !strings.Contains(p.Frame(), want) {
+			t.Errorf("no row is %q:\n%s", want, p.Frame())
+		}
+	}
+}
+
 func TestThousandsOfSpans(t *testing.T) {
 	t.Parallel()
 	tr := find("web01")

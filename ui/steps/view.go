@@ -283,6 +283,15 @@ func (s *Steps) cells(l *line) (step, answer, because, took string) {
 	return cells(s.trace, l)
 }
 
+// shortNumber is the number of a row, or its last part where there is no room for all: of
+// a deep row the parts before that are those of the row above it.
+func shortNumber(number string) string {
+	if len(number) < numberCells {
+		return number
+	}
+	return number[max(strings.LastIndexByte(number, '.'), len(number)-numberCells+1):]
+}
+
 func (s *Steps) row(l *line, r *widget.Row, bars int) {
 	g, style := &s.env.Theme.Glyphs, s.style(l)
 	r.To(1)
@@ -298,7 +307,7 @@ func (s *Steps) row(l *line, r *widget.Row, bars int) {
 	r.Space(1)
 	step, answer, because, took := s.cells(l)
 	indent := indent(l)
-	r.Cell(term.Quiet, term.Clean(l.number), numberCells-1)
+	r.Cell(term.Quiet, term.Clean(shortNumber(l.number)), numberCells-1)
 	r.Space(1 + indent)
 	r.Cell(style, term.Clean(step), max(r.Widths[0]-numberCells-indent, 1))
 	r.Space(1)

@@ -12,10 +12,10 @@
 package compile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -190,9 +190,6 @@ func (c *compilation) part(kind, name, file string, line int) (end func(error)) 
 	}
 }
 
-// baseOf is the last part of a path; "" of none.
-func baseOf(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
-
 func counted(n int, of string) string {
 	if n == 1 {
 		return "1 " + of
@@ -236,7 +233,11 @@ func (c *compilation) evaluate() error {
 	}
 	for _, p := range c.o.Main {
 		file := p.Source().File
-		end := c.part("manifest", cmp.Or(baseOf(file), "code"), file, 0)
+		name := "code"
+		if file != "" {
+			name = filepath.Base(file)
+		}
+		end := c.part("manifest", name, file, 0)
 		_, err := c.thread.RunIn(c.top.vars, p)
 		end(err)
 		if err != nil {
