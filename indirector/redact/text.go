@@ -312,8 +312,8 @@ func (k key) value(s string) (from, to int) {
 	switch rest := s[min(i, len(s)):]; {
 	case strings.HasPrefix(rest, "::"):
 		return i + 2, i + 2
-	case strings.HasPrefix(rest, "=>"), strings.HasPrefix(rest, ":="):
-		i += 2
+	case operatorAt(rest) > 0:
+		i += operatorAt(rest)
 	case strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, "="):
 		i++
 	case strings.HasPrefix(rest, ">") && i == k.end && k.start > 0 && s[k.start-1] == '<':
@@ -339,6 +339,19 @@ func (k key) value(s string) (from, to int) {
 		}
 	}
 	return from, k.bare(s, from, from > i || k.first)
+}
+
+// operators assign a value, or compare with one, as programs write it.
+var operators = []string{"===", "||=", "=>", ":=", "==", "!=", "+=", "+>"}
+
+// operatorAt returns the length of the operator that a text begins with; 0 if there is none.
+func operatorAt(s string) int {
+	for _, op := range operators {
+		if strings.HasPrefix(s, op) {
+			return len(op)
+		}
+	}
+	return 0
 }
 
 // bare returns the end of a value without quotes that begins at from: the next
