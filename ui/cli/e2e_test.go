@@ -303,7 +303,7 @@ func heldManifestInATerminal(t *testing.T, program string) {
 	term := open(t)
 	for name, text := range map[string]string{
 		"manifests/site.pp":             "include ntp\nnotify { 'end': }\n",
-		"modules/ntp/manifests/init.pp": "class ntp {\n  $secret_password = 'hunter2'\n  $n = 2\n  [7, 8].each |$s| {\n    notify { \"${s} ${n}\": }\n  }\n}\n",
+		"modules/ntp/manifests/init.pp": "class ntp {\n  $secret_password = 'hunter2'\n  $n = 2\n  [7, 8].each |$s| {\n    notify { \"${s} ${n}\": }\n  }\n  $key = '-----BEGIN RSA PRIVATE KEY-----\nMIIhunter3\nMIIhunter4\n-----END RSA PRIVATE KEY-----'\n}\n",
 	} {
 		path := filepath.Join(term.dir, "code/environments/production", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -317,12 +317,13 @@ func heldManifestInATerminal(t *testing.T, program string) {
 	term.run("mkdir -p conf var; " + program + site).wait("no requests yet")
 	term.write(":break ind=catalog at ntp/manifests/init.pp:5").keys("Enter").wait("5 Breaks 1")
 	term.write(":find catalog web01").keys("Enter").wait("HELD 1")
-	term.write("gg").keys("Enter").wait("HELD at init.pp:5 by b1", "modules/ntp/manifests/init.pp", ">   5      notify { \"${s} ${n}\": }", "each ", "$s               7 ", "$n               2 ", "(masked secret")
-	if screen := term.screen(); strings.Contains(screen, "  \"hunter2\"") {
+	term.write("gg").keys("Enter").wait("HELD at init.pp:5 by b1", "modules/ntp/manifests/init.pp", ">   5      notify { \"${s} ${n}\": }", "each ", "$s               7 ", "(masked secret", "(masked lines)")
+	if screen := term.screen(); strings.Contains(screen, "hunter") {
 		t.Errorf("a secret is shown: %s", screen)
 	}
 	term.write("i").wait("d  delay", "e  error").keys("Escape").wait("HELD at init.pp:5")
 	term.write("c").wait("HELD at init.pp:5 by b1", "$s               8 ")
+	term.write("O").wait("HELD at init.pp:7 by step", ">   7  (masked lines)")
 	term.write("O").wait("HELD at site.pp:2 by step", ">   2  notify { 'end': }")
 	term.write("c").wait("STORY", "ANSWERED terminus compiler")
 	term.write("q").write("q").wait("exit 0", "recording: ")

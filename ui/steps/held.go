@@ -51,7 +51,7 @@ func held(env *session.Env, id uint64) *stay {
 	if err != nil {
 		return nil
 	}
-	st := &stay{Held: h, program: programOf(h.State.Code)}
+	st := &stay{Held: h, program: programOf(env, h.State.Code)}
 	if st.plan, err = env.Debugger.Plan(context.Background(), id); err != nil {
 		return nil
 	}

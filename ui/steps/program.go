@@ -2,6 +2,7 @@ package steps
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/ui/screen"
+	"indirtui/ui/session"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
 )
@@ -19,43 +21,84 @@ const maxSource = 4 << 20
 // around is how many lines are read above and below a place.
 const around = 20
 
-// A program is a place in a program where a request is held, with the lines around it.
+// longest is how much of a value is shown.
+const longest = 400
+
+// A program is a place in a program where a request is held, with the lines around it and
+// the variables, without secrets: frames are drawn of what was redacted once.
 type program struct {
 	*indirector.Code
-	lines []string
-	first int    // the number of the first line
-	wrong string // why there are no lines
+	lines     []string
+	first     int    // the number of the first line
+	wrong     string // why there are no lines
+	variables widget.Facts
 }
 
 // programOf reads the lines around the place where a request is held; nil if it is held
 // between two steps.
-func programOf(at *indirector.Code) *program {
+func programOf(env *session.Env, at *indirector.Code) *program {
 	if at == nil {
 		return nil
 	}
 	c := &program{Code: at}
-	f, err := os.Open(at.File)
-	if err != nil || at.Line == 0 {
-		c.wrong = "the program is no file that can be read"
-		return c
+	for _, v := range at.Variables {
+		name := v.Key.Text()
+		value := term.CleanTo(env.RedactedAs(name, v.Value.Inspect()), longest).String()
+		c.variables = append(c.variables, widget.Fact{Label: "$" + name, Text: value})
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, maxSource)
-	c.first = max(at.Line-around, 1)
-	for n := 1; n <= at.Line+around && lines.Scan(); n++ {
-		if n >= c.first {
-			c.lines = append(c.lines, lines.Text())
-		}
-	}
-	if len(c.lines) <= at.Line-c.first {
-		c.wrong = "the file has changed: it has no line " + strconv.Itoa(at.Line)
-	}
+	c.read(env.Redacted)
 	return c
 }
 
+// read reads the lines around the place.
+func (c *program) read(redact func(string) string) {
+	f, err := os.Open(c.File)
+	if err != nil || c.Line == 0 {
+		c.wrong = "the program is no file that can be read"
+		return
+	}
+	defer f.Close()
+	var all []string
+	lines := bufio.NewScanner(io.LimitReader(f, maxSource))
+	lines.Buffer(nil, maxSource)
+	for lines.Scan() {
+		all = append(all, strings.ReplaceAll(lines.Text(), "\t", "    "))
+	}
+	if len(all) < c.Line {
+		c.wrong = "the file has changed: it has no line " + strconv.Itoa(c.Line)
+		return
+	}
+	c.first = max(c.Line-around, 1)
+	c.lines = withoutSecrets(all, redact)[c.first-1 : min(c.Line+around, len(all))]
+}
+
+// withoutSecrets redacts lines. A secret of several lines, such as a private key, is seen
+// in all of them together only: what is shown of a line is what stands there as well.
+func withoutSecrets(lines []string, redact func(string) string) []string {
+	together := strings.Split(redact(strings.Join(lines, "\n")), "\n")
+	if len(together) == len(lines) {
+		return together
+	}
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = redact(line)
+	}
+	at := 0
+	for i, line := range out {
+		switch {
+		case at < len(together) && line == together[at]:
+			at++
+			continue
+		case i+1 < len(out) && at+1 < len(together) && out[i+1] == together[at+1]:
+			at++
+		}
+		out[i] = "(masked lines)"
+	}
+	return out
+}
+
 // source is the lines around the place, with a cursor at it.
-func (c *program) source(th *term.Theme, redact func(string) string, width, height int) term.Lines {
+func (c *program) source(th *term.Theme, width, height int) term.Lines {
 	lines := term.Lines{th.Titled(width, term.Title{Left: term.Of(term.Bold, shortPath(c.File)), Right: term.Of(term.Quiet, c.what())})}
 	if c.wrong != "" {
 		return append(lines, term.Of(term.Quiet, "   "+c.wrong))
@@ -80,8 +123,7 @@ func (c *program) source(th *term.Theme, redact func(string) string, width, heig
 		if n != c.Line {
 			style = term.Plain
 		}
-		text := strings.ReplaceAll(redact(c.lines[i]), "\t", "    ")
-		l.Add(style, term.CleanTo(text, max(width-l.Width()-1, 1)))
+		l.Add(style, term.CleanTo(c.lines[i], max(width-l.Width()-1, 1)))
 		lines = append(lines, l)
 	}
 	return lines
@@ -116,15 +158,12 @@ func (c *program) calls(th *term.Theme, width, height int) term.Lines {
 	return lines
 }
 
-// variables are those that the place sees, without the first ones that are scrolled away.
-func (c *program) variables(th *term.Theme, redact func(name, value string) string, skip, width, height int) term.Lines {
-	title := term.Title{Left: term.Of(term.Bold, "VARIABLES"), Right: term.Of(term.Quiet, strconv.Itoa(len(c.Variables)))}
+// seen are the variables that the place sees, without the first ones that are scrolled away.
+func (c *program) seen(th *term.Theme, skip, width, height int) term.Lines {
+	title := term.Title{Left: term.Of(term.Bold, "VARIABLES"), Right: term.Of(term.Quiet, strconv.Itoa(len(c.variables)))}
 	lines := term.Lines{th.Titled(width, title)}
-	for i := skip; i < len(c.Variables) && len(lines) < height; i++ {
-		name := c.Variables[i].Key.Text()
-		var f widget.Fact
-		f.Label, f.Text = "$"+name, redact(name, c.Variables[i].Value.Inspect())
-		lines = append(lines, f.Lines(3, 20, width, 1)...)
+	for i := skip; i < len(c.variables) && len(lines) < height; i++ {
+		lines = append(lines, c.variables[i].Lines(3, 20, width, 1)...)
 	}
 	return lines
 }
@@ -146,20 +185,20 @@ func (s *Steps) viewProgram() term.Lines {
 		right := s.width - left - 1
 		upper := min(len(c.Calls)+1, room/3)
 		aside := c.calls(th, right, upper)
-		aside = append(aside, c.variables(th, s.env.RedactedAs, s.hold.at, right, room-len(aside))...)
-		source := c.source(th, s.env.Redacted, left, room)
+		aside = append(aside, c.seen(th, s.hold.at, right, room-len(aside))...)
+		source := c.source(th, left, room)
 		return append(lines, term.Beside(source.Fill(left, room), aside.Fill(right, room), left, th)...)
 	}
-	lines = append(lines, c.source(th, s.env.Redacted, s.width, max(room/2, 4))...)
+	lines = append(lines, c.source(th, s.width, max(room/2, 4))...)
 	lines = append(lines, c.calls(th, s.width, min(len(c.Calls)+1, max(room/5, 3)))...)
-	lines = append(lines, c.variables(th, s.env.RedactedAs, s.hold.at, s.width, s.height-len(lines))...)
+	lines = append(lines, c.seen(th, s.hold.at, s.width, s.height-len(lines))...)
 	return lines.Fill(s.width, s.height)
 }
 
 // handleProgram runs a command where a request is held in a program, and reports whether it
 // is one for it: the variables scroll.
 func (s *Steps) handleProgram(a screen.Command) bool {
-	last := max(len(s.hold.stay.program.Variables)-1, 0)
+	last := max(len(s.hold.stay.program.variables)-1, 0)
 	switch a.Action {
 	case screen.Down:
 		s.hold.at = min(s.hold.at+a.Times(), last)
