@@ -25,7 +25,8 @@ type Resource struct {
 	Sensitive   []string   // names of parameters that are not to be shown
 	Extra       []data.Pair
 	odd         odd
-	noString    bool // the title is no string in Puppet: a number, or :main of the class without one
+	Exporter    string // the node that exports it, where it was collected; never written
+	noString    bool   // the title is no string in Puppet: a number, or :main of the class without one
 }
 
 var _ indirector.Expirer = (*Resource)(nil)

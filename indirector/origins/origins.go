@@ -24,11 +24,12 @@ const (
 	Function        // create_resources and require
 	Container       // a metaparameter of what contains the resource
 	Relation        // ->
+	Exported        // what another node exports
 )
 
 var names = [...]string{
 	"unknown", "resource expression", "resource default", "override", "collector", "default of the parameter", "data",
-	"node classifier", "function", "container", "relationship",
+	"node classifier", "function", "container", "relationship", "exported resource",
 }
 
 // String returns the name of k.
@@ -39,7 +40,7 @@ type Origin struct {
 	Kind  Kind
 	File  string // "" if it is not known
 	Line  int    // from 1; 0 if it is not known
-	Level string // of data, the level that has it; of several, all with their files and lines
+	Level string // of data, the level that has it; of several, all with their files and lines; "of NODE" of what that exports
 	Lost  int32  // the number of the origin of the value that was replaced; 0 if there was none
 }
 

@@ -57,6 +57,9 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	result, err := site.Compile(ctx, o, compile.Options{
 		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
+		Exported: func(ctx context.Context, typ string, filter data.Value) ([]*model.Resource, error) {
+			return l.exported(ctx, in, typ, filter)
+		},
 	}, get("code"))
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -151,6 +154,27 @@ func (l *language) lookup(ctx context.Context, environment, key string, q hiera.
 		return data.Value{}, false, fmt.Errorf("the answer to %q is no data", key)
 	}
 	return v.Data(), true, nil
+}
+
+// exported asks for the resources of a type that other nodes export. Rule LANG-RES-14.
+func (l *language) exported(ctx context.Context, in *Input, typ string, filter data.Value) ([]*model.Resource, error) {
+	resp, err := nested.Ask(ctx, l.env.Do, &indirector.Request{
+		Indirection: "resource", Verb: indirector.Search, Key: typ, Environment: in.Environment,
+		Options: []indirector.Option{{Name: "host", Value: in.Node.Name}, {Name: "filter", Value: filter}},
+	})
+	if resp == nil {
+		return nil, bare(err)
+	}
+	found, _ := resp.Value.([]indirector.Instance)
+	out := make([]*model.Resource, len(found))
+	for i, inst := range found {
+		r, ok := inst.(*model.Resource)
+		if !ok {
+			return nil, fmt.Errorf("the answer to %q is no resource", typ)
+		}
+		out[i] = r
+	}
+	return out, nil
 }
 
 // log passes on what programs log. Warnings are notes of the request, too.

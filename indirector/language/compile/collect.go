@@ -7,6 +7,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/model"
 	"indirtui/indirector/origins"
 )
 
@@ -80,9 +81,15 @@ func (c *compilation) evaluateCollectors() (bool, error) {
 	return found, nil
 }
 
-// round evaluates a collector once. It is a part if it finds something.
+// round evaluates a collector once. It is a part if it finds something, or asks others.
 func (c *collector) round() (bool, error) {
 	before := len(c.collected)
+	if c.asks() {
+		part := c.c.thread.Part("collector", c.text(), c.file, c.line)
+		found, err := c.evaluate()
+		part.End(collected(len(c.collected)-before), err)
+		return found, err
+	}
 	found, err := c.evaluate()
 	if found || err != nil {
 		c.part(len(c.collected)-before, err)
@@ -90,10 +97,15 @@ func (c *collector) round() (bool, error) {
 	return found, err
 }
 
+// asks reports whether the collector asks for what other nodes export.
+func (c *collector) asks() bool {
+	return c.exported && c.c.o.Eval.StoreConfigs && c.c.o.Exported != nil
+}
+
 // collectedNothing adds a part for each collector that never found anything.
 func (c *compilation) collectedNothing() error {
 	for _, col := range c.collectors {
-		if len(col.collected) == 0 {
+		if len(col.collected) == 0 && !col.asks() {
 			col.part(0, nil)
 		}
 	}
@@ -102,9 +114,11 @@ func (c *compilation) collectedNothing() error {
 
 func (c *collector) part(found int, err error) {
 	if c.c.thread.IsTraced() {
-		c.c.thread.Part("collector", c.text(), c.file, c.line).End(strconv.Itoa(found)+" collected", err)
+		c.c.thread.Part("collector", c.text(), c.file, c.line).End(collected(found), err)
 	}
 }
+
+func collected(n int) string { return strconv.Itoa(n) + " collected" }
 
 // text is how the collector would be written.
 func (c *collector) text() string {
@@ -154,6 +168,13 @@ func (c *collector) evaluate() (bool, error) {
 			fresh = append(fresh, r)
 		}
 	}
+	if c.asks() {
+		others, err := c.others()
+		if err != nil {
+			return false, err
+		}
+		fresh = append(fresh, others...)
+	}
 	for _, r := range fresh {
 		if err := c.override(r); err != nil {
 			return false, err
@@ -162,6 +183,72 @@ func (c *collector) evaluate() (bool, error) {
 	}
 	c.collected = append(c.collected, fresh...)
 	return len(fresh) > 0, nil
+}
+
+// others adds what other nodes export to the catalog, and returns what was not there yet.
+// Rules STORE-COL-01, STORE-COL-02.
+func (c *collector) others() (fresh []*resource, err error) {
+	found, err := c.c.o.Exported(c.c.thread.Context(), c.typ.name, filterOf(c.query))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range found {
+		t, err := c.c.typeNamed(m.Type)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			return nil, eval.Errorf("Resource type %s doesn't exist", m.Type)
+		}
+		if old := c.c.lookup(t, m.Title); old != nil {
+			if old.exporter != m.Exporter || m.Exporter != "" && old.title != m.Title {
+				return nil, eval.Errorf("A duplicate resource was found while collecting exported resources, with the type and title %s", m.Ref())
+			}
+			continue
+		}
+		r := &resource{
+			typ: t, title: m.Title, key: m.Title, kind: t.kind(), scope: c.scope, source: c.scope.source, def: t.def,
+			params: c.exportedParams(m), exporter: m.Exporter,
+		}
+		if err := c.c.complete(r, c.scope); err != nil {
+			return nil, err
+		}
+		if err := c.c.addResource(c.scope, r); err != nil {
+			return nil, err
+		}
+		fresh = append(fresh, r)
+	}
+	return fresh, nil
+}
+
+// exportedParams returns the attributes of a resource that another node exports.
+func (c *collector) exportedParams(m *model.Resource) []param {
+	from := origins.Origin{Kind: origins.Exported, File: m.File, Line: int(m.Line)}
+	if m.Exporter != "" {
+		from.Level = "of " + m.Exporter
+	}
+	origin := c.c.origin(from)
+	all := m.Parameters.Hash()
+	out := make([]param, len(all), len(all)+2)
+	for i, p := range all {
+		out[i] = param{name: p.Key.Text(), value: types.OfData(p.Value), source: c.scope.source, origin: origin}
+	}
+	return out
+}
+
+// filterOf returns a query as it is asked of others.
+func filterOf(q *eval.Query) data.Value {
+	switch {
+	case q == nil:
+		return data.Value{}
+	case q.Left != nil:
+		return data.OfList([]data.Value{filterOf(q.Left), data.OfString(q.Op), filterOf(q.Right)})
+	}
+	value := q.Value
+	if value.Kind() == data.Rich {
+		value = data.OfString(eval.Text(value)) // a reference
+	}
+	return data.OfList([]data.Value{q.Name, data.OfString(q.Op), value})
 }
 
 // override gives a resource the attributes of the collector.

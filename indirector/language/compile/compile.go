@@ -43,6 +43,11 @@ type Options struct {
 	// that is known. It may be nil. Rule LANG-DEF-04.
 	Data func(ctx context.Context, key string) (v data.Value, from origins.Origin, found bool, err error)
 
+	// Exported finds the resources of a type that other nodes export. The filter is nil, or
+	// [name, operator, value], or [filter, "and" or "or", filter]. If nil, there are none.
+	// Rule LANG-RES-14.
+	Exported func(ctx context.Context, typ string, filter data.Value) ([]*model.Resource, error)
+
 	// Origins makes the catalog know where everything in it is from.
 	Origins bool
 

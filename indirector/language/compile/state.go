@@ -158,7 +158,8 @@ type resource struct {
 	at     int32       // the origin that has the place of include, where there is no file
 
 	virtual, exported   bool
-	unset               bool // create_resources leaves open whether it is exported
+	exporter            string // the other node that exports it
+	unset               bool   // create_resources leaves open whether it is exported
 	evaluated, finished bool
 	tagged              bool // with the tags of its container
 

@@ -389,13 +389,15 @@ func (c *compiler) query(n syntax.Node) queryCode {
 			return c.comparisonQuery(n)
 		}
 	}
-	return func(*frame) (*Query, error) {
-		return nil, Errorf("Cannot transform object of class Puppet::Pops::Model::%s", rubyModel(n))
-	}
+	return func(*frame) (*Query, error) { return nil, noQuery(n) }
+}
+
+func noQuery(n syntax.Node) error {
+	return Errorf("Cannot transform object of class Puppet::Pops::Model::%s", rubyModel(n))
 }
 
 func (c *compiler) comparisonQuery(n *syntax.Binary) queryCode {
-	left, right := c.node(n.Left), c.node(n.Right)
+	left, right := c.queried(n.Left), c.queried(n.Right)
 	return func(f *frame) (*Query, error) {
 		name, err := left(f)
 		if err != nil {
@@ -416,10 +418,26 @@ func (c *compiler) comparisonQuery(n *syntax.Binary) queryCode {
 	}
 }
 
-// rubyModel is what Puppet calls the class of a node that cannot be part of a query. The
-// checker lets few of them pass.
+// queried compiles one side of a comparison in a query: a value that needs no expression.
+func (c *compiler) queried(n syntax.Node) code {
+	switch n := n.(type) {
+	case *syntax.Paren:
+		return c.queried(n.Expr)
+	case *syntax.Access, *syntax.Variable, *syntax.Boolean, *syntax.String, *syntax.Concat, *syntax.Integer, *syntax.Float,
+		*syntax.Undef, *syntax.Name:
+		return c.node(n)
+	case *syntax.Binary:
+		switch n.Op {
+		case "and", "or", "==", "!=": // a query within a query
+			return c.node(n)
+		}
+	}
+	return func(*frame) (data.Value, error) { return data.Value{}, noQuery(n) }
+}
+
+// rubyModel is what Puppet calls the class of a node that cannot be part of a query.
 func rubyModel(n syntax.Node) string {
-	switch n.(type) {
+	switch n := n.(type) {
 	case *syntax.Array:
 		return "LiteralList"
 	case *syntax.Hash:
@@ -429,7 +447,42 @@ func rubyModel(n syntax.Node) string {
 	case *syntax.Method:
 		return "CallMethodExpression"
 	case *syntax.Unary:
+		switch n.Op {
+		case "-":
+			return "UnaryMinusExpression"
+		case "*":
+			return "UnfoldExpression"
+		}
 		return "NotExpression"
+	case *syntax.Binary:
+		switch n.Op {
+		case "in":
+			return "InExpression"
+		case "=~", "!~":
+			return "MatchExpression"
+		case "=", "+=", "-=":
+			return "AssignmentExpression"
+		case "->", "<-", "~>", "<~":
+			return "RelationshipExpression"
+		}
+		return "ArithmeticExpression"
+	case *syntax.TypeName:
+		return "QualifiedReference"
+	case *syntax.Heredoc:
+		return "HeredocExpression"
+	case *syntax.Default:
+		return "LiteralDefault"
+	case *syntax.Regexp:
+		return "LiteralRegularExpression"
+	case *syntax.If:
+		if n.Unless {
+			return "UnlessExpression"
+		}
+		return "IfExpression"
+	case *syntax.Case:
+		return "CaseExpression"
+	case *syntax.Boolean:
+		return "LiteralBoolean"
 	}
 	return "Expression"
 }
