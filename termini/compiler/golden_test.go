@@ -162,7 +162,7 @@ func (r *recording) read(t *testing.T, name string) (text string, exists bool) {
 
 // layOut copies a case into an environment. Only the modules that it names are beside its
 // own, and its files are of the time that the recorder gave them.
-func (r *recording) layOut(t *testing.T) {
+func (r *recording) layOut(t testing.TB) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *recording) layOut(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string, mode os.FileMode) {
+func write(t testing.TB, path, text string, mode os.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ var server = data.OfHash([]data.Pair{
 })
 
 // engine returns an engine of a server for the site.
-func (r *recording) engine(t *testing.T) *engine.Engine {
+func (r *recording) engine(t testing.TB) *engine.Engine {
 	t.Helper()
 	set := map[string]string{
 		"certname": certname, "codedir": r.root, "environmentpath": filepath.Join(r.root, "environments"), "basemodulepath": filepath.Join(r.root, "system"),
@@ -312,7 +312,7 @@ func (r *recording) compile(t *testing.T) (string, error) {
 }
 
 // facts are those that the request carries.
-func (r *recording) facts(t *testing.T) data.Value {
+func (r *recording) facts(t testing.TB) data.Value {
 	t.Helper()
 	own := golden.YAML(t, filepath.Join(r.dir, "facts.yaml"))
 	name := r.conf.Get("facts").Str()

@@ -18,8 +18,10 @@ import (
 
 // A Template is a program that writes. It does not change, and may be shared.
 type Template struct {
-	body  []node
-	texts []string
+	source string
+	body   []node
+	texts  []string
+	err    error // of one that could not be read
 }
 
 // An Error is a failed template.
@@ -32,16 +34,18 @@ func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // Parse reads a template. An error is one of syntax, in our words, or it wraps
-// errors.ErrUnsupported.
+// errors.ErrUnsupported; it is that of Render, too.
 func Parse(source string) (*Template, error) {
-	t := &Template{}
-	body, err := parse(t.program(source))
-	t.body = body
-	return t, err
+	t := &Template{source: source}
+	t.body, t.err = parse(t.program(source))
+	return t, t.err
 }
 
-// Render returns what a template writes. An error is an [*Error].
+// Render returns what a template writes. An error is an [*Error], or that of Parse.
 func (t *Template) Render(host Host) (out string, err error) {
+	if t.err != nil {
+		return "", t.err
+	}
 	r := newRun(host)
 	r.texts = t.texts
 	defer func() {

@@ -11,9 +11,9 @@ import (
 
 // Options are what the functions see. The zero value has no files.
 type Options struct {
-	// Find returns the file that the name of a template means, and false if there is
-	// none. If nil, there are none.
-	Find func(c *eval.Invocation, name string) (path, text string, ok bool)
+	// Find returns the file that the name of a template means, and what was read of it; false
+	// if there is none. If nil, there are none.
+	Find func(c *eval.Invocation, name string) (path string, t *Template, ok bool)
 	// Variables returns the variables that the place of a call sees, those of the scopes
 	// around it included.
 	Variables func(c *eval.Invocation) []data.Pair
@@ -42,7 +42,8 @@ type functions struct{ Options }
 func (f *functions) inline(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
 	for _, v := range c.Args {
-		s, err := f.render(c, "inline_template", "", v.Text())
+		t, _ := Parse(v.Text())
+		s, err := f.render(c, "inline_template", "", t)
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, _ int) string { return "Failed to parse inline template: " + message }, "inline template")
 		}
@@ -56,14 +57,14 @@ func (f *functions) template(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
 	for _, v := range c.Args {
 		name := v.Text()
-		path, text, ok := "", "", false
-		if f.Find != nil {
-			path, text, ok = f.Find(c, name)
+		if f.Find == nil {
+			return data.Value{}, eval.Errorf("Could not find template '%s'", name)
 		}
+		path, t, ok := f.Find(c, name)
 		if !ok {
 			return data.Value{}, eval.Errorf("Could not find template '%s'", name)
 		}
-		s, err := f.render(c, "template "+name, path, text)
+		s, err := f.render(c, "template "+name, path, t)
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, line int) string {
 				return "Failed to parse template " + name + ":\n  Filepath: " + path + "\n  Line: " + strconv.Itoa(line) + "\n  Detail: " + message + "\n"
@@ -74,17 +75,11 @@ func (f *functions) template(c *eval.Invocation) (data.Value, error) {
 	return data.OfString(b.String()), nil
 }
 
-func (f *functions) render(c *eval.Invocation, name, path, source string) (string, error) {
-	if err := c.Spend(len(source)); err != nil {
+func (f *functions) render(c *eval.Invocation, name, path string, t *Template) (string, error) {
+	if err := c.Spend(len(t.source)); err != nil {
 		return "", err
 	}
-	return c.Template(name, path, func() (string, error) {
-		t, err := Parse(source)
-		if err != nil {
-			return "", err
-		}
-		return t.Render(&host{c, f})
-	})
+	return c.Template(name, path, func() (string, error) { return t.Render(&host{c, f}) })
 }
 
 // wrapped returns the error of a template as Puppet puts it: exceptions within a text of

@@ -38,9 +38,10 @@ func render(t *testing.T, code string, variables []data.Pair) (data.Value, error
 	library := maps.Clone(fn.Library())
 	maps.Copy(library, erb.Functions(erb.Options{
 		Library: library,
-		Find: func(_ *eval.Invocation, name string) (string, string, bool) {
+		Find: func(_ *eval.Invocation, name string) (string, *erb.Template, bool) {
 			text, ok := files[name]
-			return "/m/" + name, text, ok
+			tmpl, _ := erb.Parse(text) // its error is that of Render
+			return "/m/" + name, tmpl, ok
 		},
 		Names: func(*eval.Invocation, string) ([]string, error) { return []string{"main"}, nil },
 		Variables: func(c *eval.Invocation) []data.Pair {

@@ -458,7 +458,7 @@ func (n *definedNode) eval(r *run) (value, error) {
 		}
 		return known(r.methods[n.name] != nil || isFunction(n.name), "method")
 	case *instance:
-		_, ok := r.instances[n.name]
+		_, ok := r.instance(n.name)
 		return known(ok, "instance-variable")
 	case *constant:
 		_, err := r.constant(n.name)

@@ -113,6 +113,7 @@ type run struct {
 	texts     []string // of the template
 	frame     *frame
 	instances map[string]value
+	hasAll    bool // every variable of the scope is one of instances
 	shared    []shared
 	methods   map[string]*defNode
 	last      *found // of regular expressions
@@ -121,13 +122,40 @@ type run struct {
 }
 
 func newRun(host Host) *run {
-	r := &run{host: host, frame: &frame{vars: map[string]value{}}, instances: map[string]value{}, methods: map[string]*defNode{}}
-	for _, p := range host.Variables() {
-		if name := instanceName(p.Key.Str()); name != "" && !p.Value.IsNil() {
+	return &run{host: host, frame: &frame{vars: map[string]value{}}, instances: map[string]value{}, methods: map[string]*defNode{}}
+}
+
+// instance returns an instance variable: one that the template assigned, or a variable of
+// the scope. Few of those are used: all are looked at only for a name that none has, because
+// one with other characters may be meant.
+func (r *run) instance(name string) (value, bool) {
+	if v, ok := r.instances[name]; ok || r.hasAll {
+		return v, ok
+	}
+	if v, ok := r.host.Variable(name[1:]); ok {
+		if v.IsNil() {
+			return nil, false
+		}
+		r.instances[name] = v
+		return v, true
+	}
+	r.all()
+	v, ok := r.instances[name]
+	return v, ok
+}
+
+// all makes instance variables of those of the scope as they are now.
+func (r *run) all() {
+	if r.hasAll {
+		return
+	}
+	r.hasAll = true
+	for _, p := range r.host.Variables() {
+		name := instanceName(p.Key.Str())
+		if _, ok := r.instances[name]; !ok && name != "" && !p.Value.IsNil() {
 			r.instances[name] = p.Value
 		}
 	}
-	return r
 }
 
 // instanceName returns the name that a variable has in a template.
@@ -188,7 +216,7 @@ func (r *run) giveBack() error {
 // they are asked for first.
 func (r *run) variable(name string) (value, error) {
 	if strings.HasPrefix(name, "@") {
-		v := r.instances[name]
+		v, _ := r.instance(name)
 		if d, ok := v.(data.Value); ok {
 			v = fromData(d)
 			r.instances[name] = v

@@ -20,6 +20,9 @@ type Host interface {
 	Find(below, name string) (string, bool)
 	// Read returns the contents of what Find found.
 	Read(path string) ([]byte, error)
+	// Made returns what make makes of the text of a file that Find found. It may be shared,
+	// and was perhaps made before.
+	Made(path string, make func(text string) any) (any, error)
 	// Template returns the program of a template that Find found.
 	Template(path string) (*eval.Program, error)
 	// Generate runs a command and returns what it writes.

@@ -41,7 +41,7 @@ type Cache struct {
 // A fileKey is a file, and how it is read.
 type fileKey struct {
 	path, namespace                         string
-	epp                                     bool
+	epp, made                               bool
 	strict                                  syntax.Strictness
 	maxErrors, maxWarnings, maxDeprecations int
 }
@@ -49,7 +49,7 @@ type fileKey struct {
 // In a namespace the file is one of a module, which may only have definitions of names that
 // begin so.
 func keyOf(dir, name, namespace string, o syntax.Options) fileKey {
-	return fileKey{filepath.Join(dir, name), namespace, o.EPP, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+	return fileKey{filepath.Join(dir, name), namespace, o.EPP, false, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
 }
 
 // kept is a file that was read.
@@ -59,6 +59,7 @@ type kept struct {
 	digest  [sha256.Size]byte
 	size    int
 	program *eval.Program
+	made    any // of what is no program
 }
 
 // NewCache returns an empty cache of programs that call the functions of a library. In
@@ -102,6 +103,28 @@ func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (p *eva
 	}
 	c.keep(now)
 	return now.program, now.size, parsed, nil
+}
+
+// made returns what is made of the text of a file below a directory.
+func (c *Cache) made(dir, name string, make func(text string) any) (any, error) {
+	key := fileKey{path: filepath.Join(dir, name), made: true}
+	known := c.known(key)
+	if known != nil {
+		if info, err := os.Stat(key.path); err == nil && sameFile(known.info, info) {
+			return known.made, nil
+		}
+	}
+	info, err := stat(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := read(dir, name)
+	if err != nil {
+		return nil, err
+	}
+	now := &kept{key: key, info: info, size: len(text), made: make(text)}
+	c.keep(now)
+	return now.made, nil
 }
 
 func sameFile(a, b fs.FileInfo) bool {

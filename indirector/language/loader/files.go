@@ -36,6 +36,19 @@ func (e *Environment) File(below, name string) (string, bool) {
 	return filepath.Join(m.Dir, below, rest), err == nil
 }
 
+// Made returns what make makes of the text of a file that File found. It is kept as long as
+// the file does not change, if that is one of a module, and may be shared.
+func (d *Definitions) Made(path string, make func(text string) any) (any, error) {
+	if m := d.env.moduleOf(path); m != nil {
+		return d.cache.made(m.Dir, d.env.within(m, path), make)
+	}
+	b, err := d.env.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return make(string(b)), nil
+}
+
 // ReadFile returns the contents of a file that File found. A link that leads out of its
 // module is an error.
 func (e *Environment) ReadFile(path string) ([]byte, error) {

@@ -63,6 +63,11 @@ func (h host) Find(below, name string) (string, bool) {
 // Read implements fn.Host.
 func (h host) Read(path string) ([]byte, error) { return h.s.env.ReadFile(path) }
 
+// Made implements fn.Host.
+func (h host) Made(path string, make func(text string) any) (any, error) {
+	return h.s.definitions.Made(path, make)
+}
+
 // Template implements fn.Host.
 func (h host) Template(path string) (*eval.Program, error) { return h.s.definitions.Template(path) }
 

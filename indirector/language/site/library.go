@@ -33,16 +33,22 @@ var library = sync.OnceValue(func() eval.Library {
 })
 
 // findTemplate finds the file of a template. What cannot be read is not there.
-func findTemplate(c *eval.Invocation, name string) (path, text string, ok bool) {
+func findTemplate(c *eval.Invocation, name string) (path string, t *erb.Template, ok bool) {
 	h, ok := c.Host().(fn.Host)
 	if !ok {
-		return "", "", false
+		return "", nil, false
 	}
 	if path, ok = h.Find("templates", name); !ok {
-		return "", "", false
+		return "", nil, false
 	}
-	b, err := h.Read(path)
-	return path, string(b), err == nil
+	made, err := h.Made(path, func(text string) any {
+		t, _ := erb.Parse(text) // its error is that of Render
+		return t
+	})
+	if err != nil {
+		return "", nil, false
+	}
+	return path, made.(*erb.Template), true
 }
 
 // NewPrograms returns a cache of programs that call the functions of this program. Where
