@@ -252,3 +252,83 @@ func (a *Active) End(answer string, why Because, err error) {
 		a.live.Trace.Spans = append(a.live.Trace.Spans, a.span)
 	}
 }
+
+// A Batch is what is known to be over: spans that take no time, and are added to the trace
+// together. A nil Batch is legal and does nothing.
+type Batch struct {
+	live   *Live
+	parent Span
+	open   []Span
+	closed []Span
+	last   int // the number of the span that was opened last, from 1
+}
+
+// NewBatch returns a batch of about so many spans, below the span that ctx carries or the
+// current step; nil if nothing is traced.
+func NewBatch(ctx context.Context, spans int) *Batch {
+	l := FromContext(ctx)
+	if l == nil {
+		return nil
+	}
+	b := &Batch{live: l, closed: make([]Span, 0, spans)}
+	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
+		b.parent = Span{ID: parent.span.ID, Step: parent.span.Step}
+	} else {
+		b.parent.Step = l.Step
+	}
+	return b
+}
+
+// Open opens a span below the one that is open.
+func (b *Batch) Open(kind Kind, name string, attrs []Attr) {
+	if b == nil {
+		return
+	}
+	b.last++
+	s := Span{ID: b.last, Step: b.parent.Step, Kind: kind, Name: name, Attrs: attrs, Took: 1}
+	if n := len(b.open); n > 0 {
+		s.Parent = b.open[n-1].ID
+	}
+	b.open = append(b.open, s)
+}
+
+// Close closes the span that is open.
+func (b *Batch) Close(answer string, why Because) {
+	if b == nil {
+		return
+	}
+	s := b.open[len(b.open)-1]
+	b.open = b.open[:len(b.open)-1]
+	s.Answer, s.Because = answer, why
+	b.closed = append(b.closed, s)
+}
+
+// End adds the spans that were closed to the trace.
+func (b *Batch) End() {
+	if b == nil {
+		return
+	}
+	now, l := b.live.now(), b.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	at := now.Sub(l.Trace.Start)
+	for i := range b.closed {
+		s := &b.closed[i]
+		if s.Parent == 0 {
+			s.Parent = b.parent.ID
+		} else {
+			s.Parent += int(l.lastID)
+		}
+		s.ID += int(l.lastID)
+		s.At = at
+	}
+	l.lastID += int32(b.last)
+	if l.Trace.Spans == nil {
+		l.Trace.Spans = b.closed
+		return
+	}
+	l.Trace.Spans = append(l.Trace.Spans, b.closed...)
+}

@@ -59,7 +59,7 @@ func (r *Record) Origin(from int) Source {
 // sources returns the files that had the key that was looked up last, and how their
 // values were merged; of a single one "".
 func (r *Record) sources(from int) (sources []Source, merged string) {
-	t, root := tracer{r}, int32(-1)
+	t, root := tracer{record: r}, int32(-1)
 	for i := int32(from); i < int32(len(r.nodes)); i = r.nodes[i].end {
 		if r.nodes[i].kind == rootNode && r.nodes[i].name != lookupOptions {
 			root = i

@@ -17,19 +17,23 @@ func (r *Record) Trace(ctx context.Context, from int) {
 	if traces.FromContext(ctx) == nil {
 		return
 	}
-	t := tracer{r}
+	t := tracer{r, traces.NewBatch(ctx, len(r.nodes)-from)}
 	for i := int32(from); i < int32(len(r.nodes)); i = r.nodes[i].end {
-		t.node(ctx, i)
+		t.node(i)
 	}
+	t.batch.End()
 }
 
 // Len returns how many nodes have been recorded.
 func (r *Record) Len() int { return len(r.nodes) }
 
-type tracer struct{ record *Record }
+type tracer struct {
+	record *Record
+	batch  *traces.Batch
+}
 
-func (t tracer) all(ctx context.Context, i int32) {
-	t.record.below(i, func(c int32) { t.node(ctx, c) })
+func (t tracer) all(i int32) {
+	t.record.below(i, func(c int32) { t.node(c) })
 }
 
 // What spans answer.
@@ -40,71 +44,69 @@ const (
 	answerNotAsked = "not asked"
 )
 
-func (t tracer) node(ctx context.Context, i int32) {
+func (t tracer) node(i int32) {
 	n := &t.record.nodes[i]
 	switch n.kind {
 	case rootNode:
-		t.span(ctx, i, "look up "+n.name, nil, func(ctx context.Context) { t.layers(ctx, i) })
+		t.span(i, "look up "+n.name, nil, func() { t.layers(i) })
 	case layerNode:
 		l := n.of.(*layer)
-		t.span(ctx, i, l.short(), attr("configuration", l.configPath()), func(ctx context.Context) { t.levels(ctx, i, l) })
+		t.span(i, l.short(), attr("configuration", l.configPath()), func() { t.levels(i, l) })
 	case levelNode:
 		l := n.of.(*level)
-		t.span(ctx, i, "level "+l.name, attr("function", l.function), func(ctx context.Context) { t.locations(ctx, i, l) })
+		t.span(i, "level "+l.name, attr("function", l.function), func() { t.locations(i, l) })
 	case locationNode:
 		l := n.of.(*location)
-		t.span(ctx, i, "look in "+l.where, t.place(i, l), nil)
+		t.span(i, "look in "+l.where, t.place(i, l), nil)
 	case mergeNode:
 		s := n.of.(*strategy)
 		if len(t.record.children(i)) < 2 {
-			t.all(ctx, i)
+			t.all(i)
 			return
 		}
-		t.span(ctx, i, "merge "+s.name, t.decided(i, s), nil)
+		t.span(i, "merge "+s.name, t.decided(i, s), nil)
 	case moduleNode:
 		about := "it has no hiera.yaml"
 		if n.event == noModuleEvent {
 			about = "it is not in the environment"
 		}
-		skipped(ctx, "module "+n.name, traces.Because{Reason: traces.NotFound, About: about})
+		t.skipped("module "+n.name, traces.Because{Reason: traces.NotFound, About: about})
 	case globalNode:
-		t.span(ctx, i, "ask data binding "+n.name, nil, nil)
+		t.span(i, "ask data binding "+n.name, nil, nil)
 	case scopeNode:
-		t.scope(ctx, i)
+		t.scope(i)
 	case invalidKeyNode:
-		skipped(ctx, "look up "+n.name, traces.Because{Reason: traces.NotFound, About: "this key is never found"})
+		t.skipped("look up "+n.name, traces.Because{Reason: traces.NotFound, About: "this key is never found"})
 	case mergeSourceNode, segmentNode:
 	case subKeyNode:
-		t.span(ctx, i, "dig "+n.name, nil, nil)
+		t.span(i, "dig "+n.name, nil, nil)
 	case interpolateNode:
-		t.all(ctx, i)
+		t.all(i)
 	default:
 		panic(n.kind)
 	}
 }
 
 // scope adds a variable, or what is below a title.
-func (t tracer) scope(ctx context.Context, i int32) {
+func (t tracer) scope(i int32) {
 	n := &t.record.nodes[i]
 	if len(t.record.children(i)) > 0 {
-		t.span(ctx, i, strings.ToLower(n.name[:1])+n.name[1:], nil, nil)
+		t.span(i, strings.ToLower(n.name[:1])+n.name[1:], nil, nil)
 		return
 	}
 	if n.event == foundEvent && n.name == "Global Scope" {
-		t.span(ctx, i, "variable "+n.key, nil, nil)
+		t.span(i, "variable "+n.key, nil, nil)
 	}
 }
 
 // span adds one node with what is below it.
-func (t tracer) span(ctx context.Context, i int32, name string, attrs []traces.Attr, below func(context.Context)) {
-	ctx, span := traces.Start(ctx, traces.Note, name)
-	for _, a := range attrs {
-		span.Attr(a.Key, a.Value)
+func (t tracer) span(i int32, name string, attrs []traces.Attr, below func()) {
+	t.batch.Open(traces.Note, name, attrs)
+	if below != nil {
+		below()
+	} else {
+		t.all(i)
 	}
-	if below == nil {
-		below = func(ctx context.Context) { t.all(ctx, i) }
-	}
-	below(ctx)
 	answer, because := answerNone, traces.Because{Reason: traces.NotFound}
 	switch {
 	case t.record.nodes[i].event == noLocationEvent:
@@ -112,12 +114,12 @@ func (t tracer) span(ctx context.Context, i int32, name string, attrs []traces.A
 	case t.has(i):
 		answer, because = answerFound, traces.Because{Reason: traces.Returned}
 	}
-	span.End(answer, because, nil)
+	t.batch.Close(answer, because)
 }
 
-func skipped(ctx context.Context, name string, because traces.Because) {
-	_, span := traces.Start(ctx, traces.Note, name)
-	span.End(answerNotAsked, because, nil)
+func (t tracer) skipped(name string, because traces.Because) {
+	t.batch.Open(traces.Note, name, nil)
+	t.batch.Close(answerNotAsked, because)
 }
 
 func attr(key, value string) []traces.Attr {
@@ -162,8 +164,8 @@ func (t tracer) asked(i int32, kind nodeKind) []int32 {
 var higher = traces.Because{Reason: traces.EarlierStepAnswered, About: "a higher one had the key"}
 
 // layers adds the layers, and those that were not asked.
-func (t tracer) layers(ctx context.Context, i int32) {
-	t.all(ctx, i)
+func (t tracer) layers(i int32) {
+	t.all(i)
 	var c *Compile
 	last := -1
 	for _, a := range t.asked(i, layerNode) {
@@ -179,17 +181,17 @@ func (t tracer) layers(ctx context.Context, i int32) {
 		if !found {
 			because = traces.Because{Reason: traces.NotFound, About: "the environment has no hiera.yaml"}
 		}
-		skipped(ctx, "environment layer", because)
+		t.skipped("environment layer", because)
 	}
 	k, err := parseKey(t.record.nodes[i].name)
 	if err == nil && k.one && last < int(moduleLayer) && found {
-		skipped(ctx, "layer of module "+k.module, higher)
+		t.skipped("layer of module "+k.module, higher)
 	}
 }
 
 // levels adds the levels of a layer, and those that were not asked.
-func (t tracer) levels(ctx context.Context, i int32, l *layer) {
-	t.all(ctx, i)
+func (t tracer) levels(i int32, l *layer) {
+	t.all(i)
 	asked := t.asked(i, levelNode)
 	if len(asked) == 0 || !t.has(i) {
 		return
@@ -198,22 +200,22 @@ func (t tracer) levels(ctx context.Context, i int32, l *layer) {
 	after := false
 	for _, level := range l.levels {
 		if after {
-			skipped(ctx, "level "+level.name, higher)
+			t.skipped("level "+level.name, higher)
 		}
 		after = after || level == last
 	}
 }
 
 // locations adds the locations of a level, and those that were not asked.
-func (t tracer) locations(ctx context.Context, i int32, l *level) {
-	t.all(ctx, i)
+func (t tracer) locations(i int32, l *level) {
+	t.all(i)
 	asked := t.asked(i, locationNode)
 	switch {
 	case len(l.locations) == 0 && !l.everywhere:
-		skipped(ctx, "no location", traces.Because{Reason: traces.NotFound, About: "its variable is empty, or no file matches"})
+		t.skipped("no location", traces.Because{Reason: traces.NotFound, About: "its variable is empty, or no file matches"})
 	case len(asked) > 0 && t.has(i):
 		for _, rest := range l.locations[len(asked):] {
-			skipped(ctx, "look in "+rest.where, higher)
+			t.skipped("look in "+rest.where, higher)
 		}
 	}
 }

@@ -192,7 +192,7 @@ func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
 func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
 	file := filepath.Join(dir, below, asPath(s.name)+".rb")
 	s.found.Tried = append(s.found.Tried, file)
-	text, err := read(dir, below+asPath(s.name)+".rb")
+	text, err := s.cache.made(dir, below+asPath(s.name)+".rb", func(text string) any { return text })
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -200,7 +200,7 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 		return false, err
 	}
 	if s.cache.native != nil {
-		s.found.Builtin = s.cache.native(RubyFunction{s.name, module, file, text, old})
+		s.found.Builtin = s.cache.native(RubyFunction{s.name, module, file, text.(string), old})
 	}
 	if s.found.Builtin == nil {
 		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here", s.name, owner(module), file)}

@@ -21,6 +21,9 @@ const (
 // read returns the text of a regular file below a directory. A link that leads out
 // of the directory is an error.
 func read(dir, name string) (text string, err error) {
+	if isMissing(dir, name) {
+		return "", missing(dir, name)
+	}
 	err = within(dir, func(root fs.FS) error {
 		info, err := fs.Stat(root, name) // a pipe is not even opened
 		if err != nil {
@@ -49,6 +52,9 @@ func read(dir, name string) (text string, err error) {
 
 // stat returns what the system knows of a regular file below a directory.
 func stat(dir, name string) (info fs.FileInfo, err error) {
+	if isMissing(dir, name) {
+		return nil, missing(dir, name)
+	}
 	err = within(dir, func(root fs.FS) error {
 		info, err = fs.Stat(root, name)
 		return err
@@ -57,6 +63,17 @@ func stat(dir, name string) (info fs.FileInfo, err error) {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, name), cause(err))
 	}
 	return info, nil
+}
+
+// isMissing reports by one call of the system that there is no file: most names are looked
+// for in several places.
+func isMissing(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func missing(dir, name string) error {
+	return fmt.Errorf("read %s: %w", filepath.Join(dir, name), fs.ErrNotExist)
 }
 
 // cause is an error without the path that it names.

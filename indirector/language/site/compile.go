@@ -62,12 +62,18 @@ func (s *Site) parameter(ctx context.Context, key string) (v data.Value, from or
 	}
 	q := hiera.Query{Parameter: true}
 	if s.o.Origins {
-		q.Record = new(hiera.Record)
+		// A function that is asked for data may declare a class, whose data has another record.
+		q.Record, s.record = s.record, nil
+		if q.Record == nil {
+			q.Record = new(hiera.Record)
+		}
+		q.Record.Reset()
 	}
 	v, found, err = search(ctx, s.Data, key, q)
 	if s.o.Origins {
 		at := q.Record.Origin(0)
 		from = origins.Origin{Level: at.Level, File: at.File, Line: at.Line}
+		s.record = q.Record
 	}
 	return types.OfData(v), from, found, inPrograms(err)
 }

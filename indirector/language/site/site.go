@@ -81,6 +81,7 @@ type Site struct {
 	o           Options
 	env         *loader.Environment // nil before it is opened
 	definitions *loader.Definitions
+	record      *hiera.Record // of the last parameter, for the next
 }
 
 // New returns a Site. No file is read yet.

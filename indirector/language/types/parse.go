@@ -163,7 +163,8 @@ func unfolded(v data.Value) []data.Value {
 
 // hash keeps the first place and the last value of a key.
 func (c constants) hash(n *syntax.Hash) (data.Value, error) {
-	var out []data.Pair
+	out := make([]data.Pair, 0, len(n.Entries))
+	at := make(map[string]int, len(n.Entries)) // by the keys, as bytes
 	for _, e := range n.Entries {
 		key, err := c.value(e.Key)
 		if err != nil {
@@ -173,7 +174,13 @@ func (c constants) hash(n *syntax.Hash) (data.Value, error) {
 		if err != nil {
 			return data.Value{}, err
 		}
-		out = put(out, key, value)
+		known := string(data.AppendBinary(nil, key))
+		if i, ok := at[known]; ok {
+			out[i].Value = value
+			continue
+		}
+		at[known] = len(out)
+		out = append(out, data.Pair{Key: key, Value: value})
 	}
 	return data.OfHash(out), nil
 }
