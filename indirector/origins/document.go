@@ -3,6 +3,7 @@ package origins
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -51,6 +52,7 @@ func (t *Table) AppendJSON(b []byte, redact func(string) string) []byte {
 	for i := range t.Resources { // those that the catalog does not have may contain others
 		w.refs[i] = quote(Ref(t.Resources[i].Type, w.clean(t.Resources[i].Title)))
 	}
+	b = slices.Grow(b, t.written())
 	b = append(b, `{"resources":[`...)
 	first := true
 	for i := range t.Resources {
@@ -63,6 +65,19 @@ func (t *Table) AppendJSON(b []byte, redact func(string) string) []byte {
 		b, first = w.resource(b, i), false
 	}
 	return append(b, "]}"...)
+}
+
+// written estimates the bytes of the table as JSON: it is large, and was copied as it grew.
+func (t *Table) written() int {
+	n := 0
+	for i := range t.Resources {
+		r := &t.Resources[i]
+		n += 80 + len(r.Type) + len(r.Title) + len(r.File)
+		for _, a := range r.Attributes {
+			n += 80 + len(a.Name) + len(t.Origins[a.Origin].File)
+		}
+	}
+	return n
 }
 
 // Document returns the table as it may be shown; see [Table.AppendJSON].

@@ -803,7 +803,7 @@ func scopeMethods() map[string]method {
 		},
 		"setvar": func(c *send) (value, error) {
 			name := toS(c.arg(0))
-			c.r.all() // it is no instance variable
+			c.r.keep(name)
 			v, err := toVariable(c.arg(1))
 			if err == nil && !c.r.host.Set(name, v) {
 				err = &failure{"Puppet::ParseError", "Cannot reassign variable '$" + name + "'"}

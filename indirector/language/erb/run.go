@@ -113,7 +113,8 @@ type run struct {
 	texts     []string // of the template
 	frame     *frame
 	instances map[string]value
-	hasAll    bool // every variable of the scope is one of instances
+	hasAll    bool            // every variable of the scope is one of instances
+	set       map[string]bool // those that the template set in the scope, which are none
 	shared    []shared
 	methods   map[string]*defNode
 	last      *found // of regular expressions
@@ -129,7 +130,7 @@ func newRun(host Host) *run {
 // the scope. Few of those are used: all are looked at only for a name that none has, because
 // one with other characters may be meant.
 func (r *run) instance(name string) (value, bool) {
-	if v, ok := r.instances[name]; ok || r.hasAll {
+	if v, ok := r.instances[name]; ok || r.hasAll || r.set[name] {
 		return v, ok
 	}
 	if v, ok := r.host.Variable(name[1:]); ok {
@@ -144,6 +145,21 @@ func (r *run) instance(name string) (value, bool) {
 	return v, ok
 }
 
+// keep keeps the instance variable of a name as it is before the template sets the variable
+// of the scope.
+func (r *run) keep(name string) {
+	at := instanceName(name)
+	if _, ok := r.instances[at]; !ok && !r.hasAll {
+		if v, ok := r.host.Variable(name); ok && !v.IsNil() {
+			r.instances[at] = v
+		}
+	}
+	if r.set == nil {
+		r.set = map[string]bool{}
+	}
+	r.set[at] = true
+}
+
 // all makes instance variables of those of the scope as they are now.
 func (r *run) all() {
 	if r.hasAll {
@@ -152,7 +168,7 @@ func (r *run) all() {
 	r.hasAll = true
 	for _, p := range r.host.Variables() {
 		name := instanceName(p.Key.Str())
-		if _, ok := r.instances[name]; !ok && name != "" && !p.Value.IsNil() {
+		if _, ok := r.instances[name]; !ok && name != "" && !p.Value.IsNil() && !r.set[name] {
 			r.instances[name] = p.Value
 		}
 	}

@@ -135,7 +135,7 @@ func split(c *eval.Invocation) (data.Value, error) {
 
 func regsubst(c *eval.Invocation) (data.Value, error) {
 	pattern, flags := c.Args[1], c.Arg(3).Str()
-	if options := strings.ToLower(strings.NewReplacer("G", "", "E", "x").Replace(flags)); options != "" && pattern.Kind() == data.String {
+	if options := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(flags, "G", ""), "E", "x")); options != "" && pattern.Kind() == data.String {
 		if _, err := eval.CompileRegexp(pattern.Str()); err != nil && !strings.Contains(options, "x") {
 			return undef, err // without the options, which Puppet does not show
 		}

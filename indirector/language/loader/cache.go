@@ -105,8 +105,16 @@ func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (p *eva
 	return now.program, now.size, parsed, nil
 }
 
-// made returns what is made of the text of a file below a directory.
+// made returns what is made of the text of a file below a directory. A nil Cache keeps
+// nothing.
 func (c *Cache) made(dir, name string, make func(text string) any) (any, error) {
+	if c == nil {
+		text, err := read(dir, name)
+		if err != nil {
+			return nil, err
+		}
+		return make(text), nil
+	}
 	key := fileKey{path: filepath.Join(dir, name), made: true}
 	known := c.known(key)
 	if known != nil {

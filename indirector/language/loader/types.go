@@ -54,7 +54,7 @@ func (e *Environment) Types() ([]*rtype.Type, error) {
 	builtin := rtype.BuiltIn()
 	var all []*rtype.Type
 	for _, name := range known {
-		t, _, err := e.resourceType(name, builtin)
+		t, _, err := e.resourceType(nil, name, builtin)
 		problems = append(problems, err)
 		if t != nil {
 			all = append(all, t)
@@ -65,8 +65,8 @@ func (e *Environment) Types() ([]*rtype.Type, error) {
 
 // ResourceType returns the resource type of a name, or nil. One that cannot be read is
 // open; the error is that of its file.
-func (e *Environment) ResourceType(name string) (*rtype.Type, error) {
-	t, _, err := e.resourceType(name, builtIn())
+func (d *Definitions) ResourceType(name string) (*rtype.Type, error) {
+	t, _, err := d.env.resourceType(d.cache, name, builtIn())
 	return t, err
 }
 
@@ -75,8 +75,9 @@ var builtIn = sync.OnceValue(rtype.BuiltIn)
 
 // resourceType returns the resource type of a name, or nil, and the files that were
 // tried. What was generated comes first, then the modules, in the order of the
-// modulepath, also for the name of a built-in type.
-func (e *Environment) resourceType(name string, builtin map[string]*rtype.Type) (t *rtype.Type, tried []string, err error) {
+// modulepath, also for the name of a built-in type. What is read of files is kept by the
+// cache, which may be nil.
+func (e *Environment) resourceType(c *Cache, name string, builtin map[string]*rtype.Type) (t *rtype.Type, tried []string, err error) {
 	if e.o.Dir != "" {
 		file := filepath.Join(e.o.Dir, generatedDir, name+".pp")
 		tried = append(tried, file)
@@ -87,16 +88,16 @@ func (e *Environment) resourceType(name string, builtin map[string]*rtype.Type) 
 	for _, m := range e.modules {
 		file := filepath.Join(m.Dir, typeDir, name+".rb")
 		tried = append(tried, file)
-		text, err := read(m.Dir, typeDir+"/"+name+".rb")
+		made, err := c.made(m.Dir, typeDir+"/"+name+".rb", func(text string) any { return rtype.Ruby(name, file, text) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return rtype.Unreadable(name, file, err), tried, err
 		}
-		t := rtype.Ruby(name, file, text)
-		if e.hasProvider(name) {
-			t.AddProvider()
+		t := made.(*rtype.Type)
+		if e.hasProvider(c, name) {
+			t = t.WithProvider()
 		}
 		return t, tried, nil
 	}
@@ -120,13 +121,13 @@ func generated(dir, name, file string) (*rtype.Type, error) {
 
 // hasProvider reports whether a module has a provider for a type, which makes
 // provider one of its parameters. What cannot be read is none.
-func (e *Environment) hasProvider(name string) bool {
+func (e *Environment) hasProvider(c *Cache, name string) bool {
 	return slices.ContainsFunc(e.modules, func(m Module) bool {
 		dir := providerDir + "/" + name
 		files, _ := names(m.Dir, dir, ".rb")
 		return slices.ContainsFunc(files, func(file string) bool {
-			text, err := read(m.Dir, dir+"/"+file+".rb")
-			return err == nil && rtype.Provides(text)
+			provides, err := c.made(m.Dir, dir+"/"+file+".rb", func(text string) any { return rtype.Provides(text) })
+			return err == nil && provides.(bool)
 		})
 	})
 }

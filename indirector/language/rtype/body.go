@@ -115,7 +115,7 @@ func (r *reader) call(t *Type, s *scope, c *ruby.Call) {
 	case "ensurable":
 		r.add(t, "ensure", Property, c.At())
 	case "provide":
-		t.AddProvider()
+		t.addProvider()
 	case "send", "public_send", "__send__":
 		r.send(t, s, c)
 	case "newmetaparam":

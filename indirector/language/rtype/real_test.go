@@ -127,7 +127,7 @@ func TestRealModules(t *testing.T) {
 		}
 		got := rtype.Ruby(names[i], file, string(b))
 		if slices.ContainsFunc(providers(t, filepath.Join(path, "*"), names[i]), rtype.Provides) {
-			got.AddProvider()
+			got = got.WithProvider()
 		}
 		want := all[names[i]]
 		switch diff := cmp.Diff(want, describe(got)); {

@@ -111,8 +111,15 @@ func (t *Type) has(name string) bool {
 	return slices.ContainsFunc(t.Attributes, func(a Attribute) bool { return a.Name == name })
 }
 
-// AddProvider adds the parameter that a type has if there are providers for it.
-func (t *Type) AddProvider() {
+// WithProvider returns the type with the parameter that it has if there are providers for it.
+func (t *Type) WithProvider() *Type {
+	with := *t
+	with.Attributes = slices.Clip(t.Attributes)
+	with.addProvider()
+	return &with
+}
+
+func (t *Type) addProvider() {
 	if !t.has("provider") {
 		t.Attributes = append(t.Attributes, Attribute{"provider", Parameter})
 	}

@@ -34,7 +34,7 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 		}
 	}
 	c.Type = func(name string) *rtype.Type {
-		t, err := env.ResourceType(name)
+		t, err := s.definitions.ResourceType(name)
 		if err != nil && t == nil {
 			t = rtype.Unreadable(name, "", err)
 		}
