@@ -198,6 +198,7 @@ func newStore(opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	opts.RedactText = remembering(opts.RedactText)
 	seed := maphash.MakeSeed()
 	s := &Store{
 		opts: opts, seed: seed,
