@@ -41,8 +41,9 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	get := func(name string) string { v, _ := settings.Get(name); return v }
 	o := l.site(ctx, get, in.Environment)
 	o.Origins = in.Receiver != nil || traces.FromContext(ctx) != nil
+	o.Validate = notValidated
 	if in.Commands {
-		o.Generate = generate
+		o.Generate, o.Validate = generate, validate
 	}
 	if o.Hiera.EnvironmentDir == "" {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))

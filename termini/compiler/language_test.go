@@ -524,7 +524,7 @@ func TestConfigVersion(t *testing.T) {
 		},
 		{
 			"no such command", "/nonexistent/x", "", false,
-			"Execution of config_version command `/nonexistent/x` failed: Could not execute posix command: fork/exec /nonexistent/x: no such file or directory on node web01",
+			"Execution of config_version command `/nonexistent/x` failed: Execution of '/nonexistent/x' returned 1:  on node web01",
 		},
 		{"before the manifest", "/bin/false", "fail('later')", false, "Execution of config_version command `/bin/false` failed: Execution of '/bin/false' returned 1:  on node web01"},
 		{"behind the parser", "/bin/false", "$a = =", false, "Could not parse for environment production: Syntax error at '='"},

@@ -27,6 +27,8 @@ type Host interface {
 	Template(path string) (*eval.Program, error)
 	// Generate runs a command and returns what it writes.
 	Generate(ctx context.Context, command []string) (string, error)
+	// Validate runs a command on a file with the content. An error is that of the command.
+	Validate(ctx context.Context, content, command string) error
 }
 
 // A Query is a call of one of the functions that look data up. Rule HIERA-FN-01.

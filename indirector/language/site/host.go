@@ -78,3 +78,11 @@ func (h host) Generate(ctx context.Context, command []string) (string, error) {
 	}
 	return h.s.o.Generate(ctx, command)
 }
+
+// Validate implements fn.Host.
+func (h host) Validate(ctx context.Context, content, command string) error {
+	if h.s.o.Validate == nil {
+		return errors.New("programs may not run commands here")
+	}
+	return h.s.o.Validate(ctx, content, command)
+}

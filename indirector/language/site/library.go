@@ -86,6 +86,13 @@ func (n *natives) find(f loader.RubyFunction) *eval.Builtin {
 				}
 				return h.ModuleDir(name)
 			},
+			Validate: func(c *eval.Invocation, content, command string) error {
+				h, ok := c.Host().(fn.Host)
+				if !ok {
+					return errNoEnvironment
+				}
+				return h.Validate(c.Context(), content, command)
+			},
 		})
 	}
 	return n.stdlib[dir][f.Name]

@@ -38,6 +38,9 @@ type Options struct {
 	Eval eval.Options
 	// Generate runs a command for the function generate. If nil, there is no such function.
 	Generate func(ctx context.Context, command []string) (string, error)
+	// Validate runs a command on a file with the content for the function validate_cmd. If
+	// nil, there is no such function.
+	Validate func(ctx context.Context, content, command string) error
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
 	Search func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
 	// Finished is called when the catalog of a compile is finished, with the data that is

@@ -43,6 +43,9 @@ type Options struct {
 	// Find returns the parameters of a resource of the catalog. If nil, functions that
 	// look at resources fail.
 	Find func(c *eval.Invocation, kind, title string) (parameters data.Value, ok bool)
+	// Validate runs a command on a file with the content, for validate_cmd, which fails if
+	// nil.
+	Validate func(c *eval.Invocation, content, command string) error
 	// Library has the functions that are called by their names beyond those of stdlib:
 	// fqdn_rand, sprintf, versioncmp, fail, create_resources.
 	Library eval.Library

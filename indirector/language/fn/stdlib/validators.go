@@ -93,8 +93,21 @@ func validateAugeas(*call) (data.Value, error) {
 	return undef, refusef("validate_augeas(): this function requires the augeas feature. See http://docs.puppetlabs.com/guides/augeas.html#pre-requisites for how to activate it.")
 }
 
-func validateCommand(*call) (data.Value, error) {
-	return undef, eval.Unsupported("validate_cmd(): commands of manifests")
+// validateCommand lets a command look at a text.
+func validateCommand(c *call) (data.Value, error) {
+	if c.set.Validate == nil {
+		return undef, eval.Unsupported("validate_cmd(): commands of manifests")
+	}
+	command := c.Arg(1)
+	err := c.set.Validate(c.Invocation, c.Arg(0).Text(), command.Text())
+	if err == nil {
+		return undef, nil
+	}
+	message := "validate_cmd(): failed to validate content with command " + command.Inspect()
+	if given := c.Arg(2); given.Truthy() {
+		message = given.Text()
+	}
+	return undef, refusef("%s\n%s", message, err)
 }
 
 // A bound checks numbers against the largest and the smallest that is allowed.
