@@ -550,3 +550,34 @@ func TestConfigVersion(t *testing.T) {
 		})
 	}
 }
+
+// The trace of a compile has the facts that it read, what was unknown, and how many keys had
+// data, each once, where it was first. Rule LANG-TRACE-06.
+func TestReads(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{
+		"manifests/site.pp": "$a = $facts['os']\n$b = $::facts['os']\n$c = \"${facts['none']} ${::os} ${trusted['certname']} ${server_facts['x']}\"\n" +
+			"include ntp\nnotify { \"x${nothing}\": }\n$g = lookup('no', undef, undef, 'd')\n" +
+			"$d = inline_template('<%= @os %><%= scope[\"facts\"].size %>')\n[{}].each |$facts| { $e = $facts['x'] }",
+		"modules/ntp/manifests/init.pp": "class ntp($servers, $more = $facts['late'], $port = 123) { $f = $nothing }",
+	})
+	_, _ = e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+	var b strings.Builder
+	for _, s := range traceOf(t, e, 1).Spans {
+		if strings.HasSuffix(s.Name, "read") || s.Name == "unknown variables" || s.Name == "keys of data" {
+			fmt.Fprintf(&b, "%s: %s", s.Name, s.Answer)
+			for _, a := range s.Attrs {
+				fmt.Fprintf(&b, " [%s %s]", a.Key, a.Value)
+			}
+			b.WriteString("\n")
+		}
+	}
+	const want = `facts read: 5 [os manifests/site.pp:1] [none manifests/site.pp:3] [os manifests/site.pp:3] [late modules/ntp/manifests/init.pp:1] [facts manifests/site.pp:7]
+trusted facts read: 1 [certname manifests/site.pp:3]
+unknown variables: 1 [nothing modules/ntp/manifests/init.pp:1]
+keys of data: 1 found, 3 without a value
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+}

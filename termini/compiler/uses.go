@@ -6,53 +6,118 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
+	"indirtui/indirector/data"
+	"indirtui/indirector/language/eval"
 	"indirtui/traces"
 )
 
-// uses are what a compile used: a span for every file where it was used first, and one at
-// the end for each function, with how often it was called. Rule LANG-TRACE-03.
+// uses are what a compile used: a span for every file where it was used first, and at the
+// end one for each function, with how often it was called, and one for the facts, each
+// with the place where it was read first. Rules LANG-TRACE-03, LANG-TRACE-06.
 type uses struct {
-	ctx   context.Context // of the whole compile
-	dir   string          // of the environment
-	files map[[2]string]bool
-	calls map[string]int
+	ctx     context.Context // of the whole compile
+	dir     string          // of the environment
+	given   data.Value      // the facts of the node
+	files   map[[2]string]bool
+	calls   map[string]int
+	facts   []traces.Attr // names and places
+	trusted []traces.Attr
+	unknown []traces.Attr
+	found   int // keys of data
+	missing int // keys without data
 }
 
 // newUses returns nil if the request is not traced.
-func newUses(ctx context.Context, dir string) *uses {
+func newUses(ctx context.Context, dir string, facts data.Value) *uses {
 	if traces.FromContext(ctx) == nil {
 		return nil
 	}
-	return &uses{ctx, dir, map[[2]string]bool{}, map[string]int{}}
+	return &uses{ctx: ctx, dir: dir, given: facts, files: map[[2]string]bool{}, calls: map[string]int{}}
 }
 
 func (u *uses) file(ctx context.Context, kind, path string) {
 	if row := [2]string{kind, path}; !u.files[row] {
 		u.files[row] = true
-		name := path
-		if below, err := filepath.Rel(u.dir, path); err == nil && filepath.IsLocal(below) {
-			name = below
-		}
 		_, span := traces.Start(ctx, traces.Note, "use "+kind)
 		span.Attr("path", path)
-		span.End(name, traces.Because{}, nil)
+		span.End(u.short(path), traces.Because{}, nil)
 	}
+}
+
+// short is a path below the environment, as it is written there.
+func (u *uses) short(path string) string {
+	if below, err := filepath.Rel(u.dir, path); err == nil && filepath.IsLocal(below) {
+		return below
+	}
+	return path
 }
 
 func (u *uses) call(name string) { u.calls[name]++ }
 
-// end adds the calls. A nil uses has none.
+// read sorts variables by what they are. Those that are neither facts nor unknown are part
+// of the node, and have a place there.
+func (u *uses) read(r eval.VariableRead) {
+	at := traces.Attr{Key: r.Name, Value: "line " + strconv.Itoa(r.Line)}
+	if r.File != "" {
+		at.Value = u.short(r.File) + ":" + strconv.Itoa(r.Line)
+	}
+	fact, isFact := strings.CutPrefix(r.Name, "facts.")
+	trusted, isTrusted := strings.CutPrefix(r.Name, "trusted.")
+	_, isOld := u.given.Lookup(r.Name)
+	switch {
+	case r.Unknown:
+		u.unknown = append(u.unknown, at)
+	case isTrusted || r.Name == "trusted":
+		at.Key = trusted
+		u.trusted = append(u.trusted, at)
+	case isFact:
+		at.Key = fact
+		u.facts = append(u.facts, at)
+	case isOld || r.Name == "facts":
+		u.facts = append(u.facts, at)
+	}
+}
+
+// looked counts a key of data.
+func (u *uses) looked(found bool) {
+	if found {
+		u.found++
+	} else {
+		u.missing++
+	}
+}
+
+// end adds what was counted. A nil uses has nothing.
 func (u *uses) end() {
 	if u == nil {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.calls)) {
-		_, span := traces.Start(u.ctx, traces.Note, "call "+name)
 		times := " times"
 		if u.calls[name] == 1 {
 			times = " time"
 		}
-		span.End(strconv.Itoa(u.calls[name])+times, traces.Because{}, nil)
+		u.note("call "+name, strconv.Itoa(u.calls[name])+times, nil)
 	}
+	for _, kind := range []struct {
+		name string
+		all  []traces.Attr
+	}{{"facts read", u.facts}, {"trusted facts read", u.trusted}, {"unknown variables", u.unknown}} {
+		if len(kind.all) > 0 {
+			u.note(kind.name, strconv.Itoa(len(kind.all)), kind.all)
+		}
+	}
+	if u.found+u.missing > 0 {
+		u.note("keys of data", strconv.Itoa(u.found)+" found, "+strconv.Itoa(u.missing)+" without a value", nil)
+	}
+}
+
+func (u *uses) note(name, answer string, attrs []traces.Attr) {
+	_, span := traces.Start(u.ctx, traces.Note, name)
+	for _, a := range attrs {
+		span.Attr(a.Key, a.Value)
+	}
+	span.End(answer, traces.Because{}, nil)
 }

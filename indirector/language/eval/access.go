@@ -16,7 +16,13 @@ func (c *compiler) access(n *syntax.Access) code {
 			return constant(v)
 		}
 	}
-	s, left := c.site(n), c.node(n.Left)
+	s, path, quiet := c.site(n), "", c.quiet
+	if !quiet {
+		path = c.pathOf(n)
+	}
+	c.quiet = quiet || path != ""
+	left := c.node(n.Left)
+	c.quiet = quiet
 	keys := c.parts(n.Keys)
 	for i, k := range n.Keys {
 		keys[i].unfold = false // Puppet makes a list of it, which is flattened
@@ -35,6 +41,9 @@ func (c *compiler) access(n *syntax.Access) code {
 		}
 		if v, err = s.index(f, n, v, args); err != nil {
 			return v, s.fail(f, err)
+		}
+		if path != "" {
+			s.read(f, path, false)
 		}
 		return v, nil
 	}

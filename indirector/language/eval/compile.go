@@ -14,6 +14,7 @@ type compiler struct {
 	library Library
 	program *Program
 	locals  *locals // of the lambda or function that is being compiled; nil at the top
+	quiet   bool    // the variable that is being compiled is the beginning of a longer name: see pathOf
 }
 
 // Compile compiles a program, whose calls find functions in a library before they look
@@ -59,7 +60,7 @@ func (c *compiler) definitions(body syntax.Node) {
 	}
 }
 
-func (c *compiler) site(n syntax.Node) site { return site{n, c.source} }
+func (c *compiler) site(n syntax.Node) site { return site{n, c.source, c.quiet} }
 
 func constant(v data.Value) code {
 	return func(*frame) (data.Value, error) { return v, nil }
@@ -191,7 +192,7 @@ func (c *compiler) block(n *syntax.Block) code {
 				return v, s.fail(f, err)
 			}
 			if f.thread.IsArmed() {
-				at := site{n.Statements[i], s.source}
+				at := site{node: n.Statements[i], source: s.source}
 				if err = f.stop(AtStatement, "", at); err != nil {
 					return v, at.fail(f, err)
 				}

@@ -112,6 +112,7 @@ func panicked(r any) error {
 type site struct {
 	node   syntax.Node
 	source *syntax.Source
+	quiet  bool // that it is read is not told
 }
 
 func (s site) position(n syntax.Node) (line, column int) {

@@ -62,6 +62,9 @@ type Options struct {
 	// Called receives the name of every function that a program or a template calls. It
 	// may be nil.
 	Called func(name string)
+	// Read receives each variable of the top scope that is read, and each that is unknown,
+	// where it was read first. It may be nil. Rule LANG-TRACE-06.
+	Read func(VariableRead)
 
 	// Host is what functions find in [Invocation.Host]. This package does not look at it.
 	Host any
@@ -107,6 +110,7 @@ type Thread struct {
 	aliases   map[string]*alias
 	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated
 	logged    map[string]bool            // what is logged once
+	reads     map[string]bool            // names that Options.Read received
 	stack     []call
 	output    *output             // of the template that is evaluated
 	inline    map[string]*Program // templates by their texts
@@ -170,7 +174,7 @@ func (t *Thread) Run(ctx context.Context, p *Program) (data.Value, error) {
 // no place is returned as it is. A program that is run may be what asks.
 func (t *Thread) Call(ctx context.Context, name string, args ...data.Value) (data.Value, error) {
 	return t.guarded(ctx, func() (data.Value, error) {
-		s := site{nil, &syntax.Source{}}
+		s := site{source: &syntax.Source{}}
 		fn, err := t.function(name, "")
 		if err != nil {
 			return data.Value{}, err

@@ -183,7 +183,10 @@ func (c *Invocation) WarnOnce(message string, placed bool) {
 }
 
 // Variable returns a variable as the place of the call sees it.
-func (c *Invocation) Variable(name string) (data.Value, bool) { return c.frame.lookup(name) }
+func (c *Invocation) Variable(name string) (data.Value, bool) {
+	c.readAt(name)
+	return c.frame.lookup(name)
+}
 
 // Call calls a function by its name. It is false if there is none.
 func (c *Invocation) Call(name string, args []data.Value, library Library) (v data.Value, known bool, err error) {

@@ -39,7 +39,7 @@ func (s site) appendAttributes(f *frame, l []Attribute, codes []attributeCode) (
 		}
 		if a.node.Name != "" {
 			if err := unconvertible(v); err != nil {
-				return l, site{a.node, s.source}.fail(f, err)
+				return l, site{node: a.node, source: s.source}.fail(f, err)
 			}
 			l = append(l, Attribute{a.node.Name, v, a.node.Append, s.source.File, a.line})
 			continue

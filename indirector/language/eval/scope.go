@@ -95,18 +95,18 @@ func (s *Scope) Get(name string) (data.Value, bool) {
 	return data.Value{}, false
 }
 
-// reach returns a variable of this scope or of those around it. An error is that of a
-// parameter without a value.
-func (s *Scope) reach(name string) (data.Value, bool, error) {
+// reach returns a variable of this scope or of those around it, and the one that has it; nil
+// if none has. An error is that of a parameter without a value.
+func (s *Scope) reach(name string) (data.Value, *Scope, error) {
 	for at := s; at != nil; at = at.next() {
 		if v := at.find(name); v != nil {
 			if !v.ready {
-				return data.Value{}, false, &unreadyError{name}
+				return data.Value{}, nil, &unreadyError{name}
 			}
-			return v.value, true, nil
+			return v.value, at, nil
 		}
 	}
-	return data.Value{}, false, nil
+	return data.Value{}, nil, nil
 }
 
 func (s *Scope) next() *Scope {
@@ -229,8 +229,8 @@ func (f *frame) lookup(name string) (data.Value, bool) {
 			return v, true
 		}
 	}
-	v, ok, _ := f.scope.reach(name)
-	return v, ok
+	v, at, _ := f.scope.reach(name)
+	return v, at != nil
 }
 
 // qualified returns a variable of the top scope or of a class. Rule LANG-SC-02.

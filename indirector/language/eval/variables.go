@@ -70,14 +70,7 @@ func (c *compiler) variable(n syntax.Node, name string) code {
 
 // named returns a variable of a scope with names.
 func (s site) named(f *frame, name string) (data.Value, error) {
-	var v data.Value
-	var ok bool
-	var err error
-	if strings.Contains(name, "::") {
-		v, ok = f.thread.qualified(name)
-	} else {
-		v, ok, err = f.scope.reach(name)
-	}
+	v, ok, err := s.resolved(f, name)
 	if ok || err != nil {
 		return v, err
 	}
@@ -88,7 +81,27 @@ func (s site) named(f *frame, name string) (data.Value, error) {
 	if f.thread.opts.StrictVariables {
 		strict = syntax.StrictError
 	}
+	s.read(f, name, true)
 	return data.Value{}, s.warn(f, strict, s.node, "Unknown variable: '"+name+"'.")
+}
+
+// resolved is named without a complaint.
+func (s site) resolved(f *frame, name string) (data.Value, bool, error) {
+	if !strings.Contains(name, "::") {
+		v, at, err := f.scope.reach(name)
+		if at == f.thread.top {
+			s.read(f, name, false)
+		}
+		return v, at != nil, err
+	}
+	if top, ok := strings.CutPrefix(name, "::"); ok {
+		if v, ok := f.thread.top.Get(top); ok {
+			s.read(f, top, false)
+			return v, true, nil
+		}
+	}
+	v, ok := f.thread.qualified(name)
+	return v, ok, nil
 }
 
 // warn logs a message at the place of a node, or fails, as a setting wants it.
