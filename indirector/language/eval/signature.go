@@ -84,22 +84,34 @@ func ParseSignature(params string, lookup types.Lookup) Signature {
 			bare, name = "", name[1:]
 		}
 		if block, ok := strings.CutPrefix(bare, "&"); ok {
-			s.block = parseBlock(text, block, name != bare, lookup)
+			s.TakeBlock(text, block, name != bare, lookup)
 			continue
 		}
-		s.params = append(s.params, Param{bare, mustType(text, lookup)})
-		switch strings.TrimPrefix(name, bare) {
-		case "":
-			s.sizes = counts{s.sizes.least + 1, s.sizes.most + 1}
-		case "?":
-			s.sizes.most++
-		case "*":
-			s.sizes.most = many
-		case "+":
-			s.sizes = counts{s.sizes.least + 1, many}
-		}
+		s.Take(Param{bare, mustType(text, lookup)}, strings.TrimPrefix(name, bare))
 	}
 	return s
+}
+
+// Take adds a parameter behind those that there are. The mark is what stands behind its name
+// for [ParseSignature]: ?, * or +, or nothing.
+func (s *Signature) Take(p Param, mark string) {
+	s.params = append(s.params, p)
+	switch mark {
+	case "":
+		s.sizes = counts{s.sizes.least + 1, s.sizes.most + 1}
+	case "?":
+		s.sizes.most++
+	case "*":
+		s.sizes.most = many
+	case "+":
+		s.sizes = counts{s.sizes.least + 1, many}
+	}
+}
+
+// TakeBlock makes the signature take a lambda, whose type is Callable with or without
+// parameters, or a name that lookup knows, which may be nil.
+func (s *Signature) TakeBlock(text, name string, optional bool, lookup types.Lookup) {
+	s.block = parseBlock(text, name, optional, lookup)
 }
 
 func parseBlock(text, name string, optional bool, lookup types.Lookup) *blockParam {
