@@ -2,6 +2,7 @@ package helper_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,7 +87,7 @@ func same(t *testing.T, modulepath string, codes []string) {
 	for i, code := range codes {
 		questions[i].Code = code
 	}
-	for _, want := range golden.Ask[answer](t, questions, "testdata/puppet.rb", modulepath) {
+	for _, want := range golden.Ask[answer](t, questions, "--disable=did_you_mean", "testdata/puppet.rb", modulepath) {
 		got := compiled(t, want.Code, modulepath)
 		if want.Fatal != "" { // Puppet ends; the words are ours
 			if !strings.Contains(got.Error, "of module '") {
@@ -104,14 +105,20 @@ func same(t *testing.T, modulepath string, codes []string) {
 	}
 }
 
-// Functions of a module do what they do in Puppet, and fail in its words.
+// Functions and templates of a module do what they do in Puppet, and fail in its words.
 func TestReal(t *testing.T) {
 	t.Parallel()
 	modules, err := filepath.Abs(filepath.Join("testdata", "modules"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join("testdata", "manifests.txt"))
+	same(t, modules, slices.Concat(manifests(t, "manifests.txt"), manifests(t, "templates.txt")))
+}
+
+// manifests are the lines of a file, without comments.
+func manifests(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,5 +128,54 @@ func TestReal(t *testing.T) {
 			codes = append(codes, line)
 		}
 	}
-	same(t, modules, codes)
+	return codes
+}
+
+// Functions that modules of Debian have in Ruby do what they do in Puppet.
+func TestInstalled(t *testing.T) {
+	t.Parallel()
+	const installed = "/usr/share/puppet/modules"
+	var codes []string
+	lacking := map[string]bool{}
+	for _, code := range manifests(t, "installed.txt") {
+		if m := moduleOf(code); m != "" {
+			if _, err := os.Stat(filepath.Join(installed, m)); err != nil {
+				lacking[m] = true
+				continue
+			}
+		}
+		codes = append(codes, code)
+	}
+	if len(lacking) > 0 {
+		t.Logf("functions of these modules are left out, which are not installed: %s", strings.Join(slices.Sorted(maps.Keys(lacking)), ", "))
+	}
+	if len(codes) == 0 {
+		t.Skip("no module of Debian is installed, so no function of theirs is called")
+	}
+	same(t, installed, codes)
+}
+
+// moduleOf returns the module of the first function in a manifest that is one of a module.
+func moduleOf(code string) string {
+	for _, m := range [][2]string{
+		{"apache", "apache"},
+		{"bool2httpd", "apache"},
+		{"nexus", "archive"},
+		{"archive::", "archive"},
+		{"go_md5", "archive"},
+		{"augeas", "augeas_core"},
+		{"collectd", "collectd"},
+		{"ini_settings", "inifile"},
+		{"memcached", "memcached"},
+		{"monit", "monit"},
+		{"mysql", "mysql"},
+		{"staging", "staging"},
+		{"scope_defaults", "staging"},
+		{"translate", "translate"},
+	} {
+		if strings.Contains(code, m[0]) {
+			return m[1]
+		}
+	}
+	return ""
 }

@@ -1054,6 +1054,15 @@ module Helper
   end
 end
 
+# As in Puppet, a text with a placeholder that nothing is given for stays as it is.
+String.prepend(Module.new do
+  def %(*)
+    super
+  rescue KeyError
+    self
+  end
+end)
+
 Helper::PARTS = %w[
   puppet puppet/error puppet/errors puppet/functions puppet/parser puppet/parser/functions puppet/parser/scope puppet/pops puppet/util
   puppet/util/errors puppet/util/logging puppet/util/package puppet/resource puppet/version semantic_puppet

@@ -210,7 +210,7 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 	switch {
 	case s.found.Builtin != nil:
 	case s.Ruby == nil:
-		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here; set ruby=auto to use a helper", s.name, owner(module), file)}
+		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here; set ruby=… to use a helper", s.name, owner(module), file)}
 	default:
 		if s.found.Builtin, err = s.Ruby(f); err != nil {
 			return false, err

@@ -11,6 +11,8 @@ logs = []
 Puppet::Util::Log.level = :info
 Puppet::Util::Log.newdesttype(:kept) { match 'kept'; define_method(:handle) { |m| logs << "#{m.level}: #{m.source == 'Puppet' ? '' : "#{m.source}: "}#{m.message}" } }
 Puppet::Util::Log.newdestination('kept')
+# As for an agent, whose plugins are one directory of Ruby's.
+$LOAD_PATH.concat(ARGV.fetch(0).split(':').flat_map { |dir| Dir["#{dir}/*/lib"] })
 facts = { 'os' => { 'name' => 'Debian' }, 'memorysize' => '2.00 GiB' }
 
 STDIN.each_line do |row|
@@ -18,6 +20,8 @@ STDIN.each_line do |row|
   logs.clear
   answer =
     begin
+      Puppet::Util::Warnings.clear_warnings
+      Puppet.clear_deprecation_warnings
       Puppet[:code] = asked['code']
       environment = Puppet::Node::Environment.create(:production, ARGV.fetch(0).split(':'))
       loaders = Puppet::Environments::Static.new(environment)
