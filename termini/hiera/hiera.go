@@ -28,7 +28,7 @@ var DataBinding = indirector.Descriptor{
 	Name:        "hiera",
 	Note:        "levels: global, environment, module",
 	Doc: "Looks a key up through the levels of hiera 5: the global layer, the environment, the module of the key. " +
-		"Files hiera.yaml of versions 3 and 4 are read, too. A level may be a function that a module defines in the Puppet language. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
+		"Files hiera.yaml of versions 3 and 4 are read, too. A level may be a function that a module defines in the Puppet language, or in Ruby where that may run. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
 		"The variables are those of the node that the option certname names, else of this host; the option merge is first, unique, hash or deep. " +
 		"In Puppet this terminus is hiera 3, and lookups do not pass through the indirection.",
 	Settings: []indirector.Setting{

@@ -25,8 +25,8 @@ type Options struct {
 	// Names returns the classes or the tags: what is "classes" or "all_tags". If nil, that
 	// is not supported.
 	Names func(c *eval.Invocation, what string) ([]string, error)
-	// Ruby renders a template that is outside of the subset. Its error may be a [Failed]. It
-	// is false if there is no Ruby. It may be nil.
+	// Ruby renders a template that is outside of the subset. Its error may be one of
+	// [Failed]. It is false if there is no Ruby. It may be nil.
 	Ruby func(c *eval.Invocation, host Host, name, path, source string) (text string, ok bool, err error)
 }
 
@@ -91,7 +91,8 @@ func (f *functions) render(c *eval.Invocation, name, path, source string) (strin
 		if err == nil {
 			text, err = t.Render(h)
 		}
-		if f.Ruby == nil || !errors.Is(err, errors.ErrUnsupported) {
+		// Ruby of a later version has a syntax that is wrong here.
+		if f.Ruby == nil || !errors.Is(err, errors.ErrUnsupported) && !errors.As(err, new(*syntaxError)) {
 			return text, err
 		}
 		byRuby, ok, failed := f.Ruby(c, &again{host: h}, name, path, source)

@@ -273,7 +273,9 @@ func (u *use) broken(err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = fmt.Errorf("it takes longer than %v", u.o.Limit)
 	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed), isBrokenPipe(err):
-		err = fmt.Errorf("the helper process ended: %w", ended)
+		if err = errors.New("the helper process ended"); ended != nil {
+			err = fmt.Errorf("%w: %w", err, ended)
+		}
 	}
 	if stderr != "" {
 		err = fmt.Errorf("%w; it wrote %q", err, last(stderr))

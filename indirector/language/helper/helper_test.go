@@ -29,7 +29,9 @@ func evaluated(tb testing.TB, ctx context.Context, o helper.Options, sources map
 		library[name] = b
 	}
 	seen := erb.Options{Library: library, Variables: func(c *eval.Invocation) []data.Pair { return c.Variables() }}
-	o.Context, o.Ruby = ctx, interpreter(tb)
+	if o.Context = ctx; o.Ruby == "" {
+		o.Ruby = interpreter(tb)
+	}
 	o.Host = func(c *eval.Invocation) helper.Host { return seen.Host(c) }
 	h := helper.New(o)
 	defer h.Close()
@@ -81,6 +83,7 @@ func TestHostile(t *testing.T) {
 		{"Puppet's insides", "Puppet::Pops::Parser::EvaluatingParser.new", "Puppet::Pops::Parser is no part of the helper"},
 		{"Puppet's settings", "Puppet[:vardir]", "the setting vardir is no part of the helper"},
 		{"Puppet's files", "require 'puppet/util/execution'", "cannot load such file -- puppet/util/execution, which is no part of the helper"},
+		{"copies itself", "fork; sleep 0.2; Object.new", "Object is no class of values that the language has"},
 		{"a thread", "Thread.new { Puppet.warning('x') }.join", "threads of functions cannot ask for anything"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,6 +97,23 @@ func TestHostile(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// What is no Ruby is an error, too.
+func TestNoRuby(t *testing.T) {
+	t.Parallel()
+	for ruby, want := range map[string]string{
+		"/nowhere/ruby": "start /nowhere/ruby: fork/exec /nowhere/ruby: no such file or directory",
+		"/bin/true":     "the helper process ended",
+		"/bin/echo":     `the helper process ended; it wrote "--disable=gems -W0 -"`,
+		"/bin/sh":       "the helper process ended: exit status ",
+		"/dev/null":     "start /dev/null: fork/exec /dev/null: permission denied",
+	} {
+		_, err := evaluated(t, t.Context(), helper.Options{Ruby: ruby}, map[string]string{"f": function("f", "x")}, "f(1)")
+		if err == nil || !strings.Contains(err.Error(), "function 'f' of module 'm' (/m/f.rb): "+want) {
+			t.Errorf("%s: got %v, want %s", ruby, err, want)
+		}
 	}
 }
 

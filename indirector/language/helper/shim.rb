@@ -18,6 +18,7 @@ module Helper
   IN.set_encoding(Encoding::UTF_8)
   OUT.sync = true
   MAIN = Thread.current
+  PID = Process.pid
 
   # What is made larger than that is an error of the function, not of the machine.
   MEMORY = 2 << 30
@@ -183,6 +184,7 @@ module Helper
     end
 
     def write(message)
+      exit!(1) unless Process.pid == PID # a copy that a function made by fork
       OUT.write(JSON.generate(message, max_nesting: 0), "\n")
     rescue Errno::EPIPE, IOError
       exit!(1)
