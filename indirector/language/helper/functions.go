@@ -56,18 +56,18 @@ func (u *use) load(f *Function) (data.Value, error) {
 // explained is the error of a function: an exception that Puppet expects of functions in its
 // own words, all others with the function in front.
 func (u *use) explained(err error, f *Function) error {
-	var r *raised
+	var r *Raised
 	switch {
 	case !errors.As(err, &r):
 		return err
 	case r.file != "" && r.line > 0: // the exception knows its place
-		return &eval.Error{Message: r.message, File: r.file, Line: r.line, Wrapped: eval.ErrPlain}
-	case r.class == "StopIteration": // which Puppet passes on
-		return &eval.Error{Message: r.message, Wrapped: eval.ErrPlain}
+		return &eval.Error{Message: r.Message, File: r.file, Line: r.line, Wrapped: eval.ErrPlain}
+	case r.isFinal:
+		return &eval.Error{Message: r.Message, Wrapped: errors.Join(eval.ErrPlain, r)}
 	case r.isStandard:
-		return eval.Errorf("%s", r.message)
+		return r
 	}
-	return fmt.Errorf("%s: %s: %s", f, strings.TrimPrefix(r.class, "Helper::"), r.message)
+	return fmt.Errorf("%s: %s: %s", f, strings.TrimPrefix(r.class, "Helper::"), r.Message)
 }
 
 // old returns a function of the older kind.
@@ -226,9 +226,9 @@ func (h *Helper) Render(c *eval.Invocation, host Host, name, path, source string
 	b := appendJSON([]byte(`{"do":"render","path":`), path)
 	b = appendText(append(b, `,"source":`...), source)
 	x, _, err := u.run(append(b, '}'))
-	var r *raised
+	var r *Raised
 	if errors.As(err, &r) {
-		return "", &TemplateError{strings.TrimPrefix(r.class, "Helper::"), r.message, r.line, r.isStandard}
+		return "", &TemplateError{strings.TrimPrefix(r.class, "Helper::"), r.Message, r.line, r.isStandard}
 	}
 	if err != nil {
 		return "", err

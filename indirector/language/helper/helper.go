@@ -149,14 +149,18 @@ func (h *Helper) begin(ctx context.Context, what string) *traces.Active {
 	return span
 }
 
-// A raised is an exception of Ruby.
-type raised struct {
-	class, message, file string
-	line                 int
-	isStandard           bool
+// A Raised is an exception of Ruby. Its words are the exception's.
+type Raised struct {
+	Message  string
+	IsPuppet bool // it is one of Puppet's own errors
+
+	class, file string
+	line        int
+	isStandard  bool
+	isFinal     bool // Puppet adds nothing to it
 }
 
-func (r *raised) Error() string { return r.message }
+func (r *Raised) Error() string { return r.Message }
 
 // run sends a request and answers what the child asks, until it has the result.
 func (u *use) run(request []byte) (result any, bytes int, err error) {
@@ -299,9 +303,11 @@ func (u *use) exception(m map[string]any) error {
 	if n, ok := integer(m["id"]); ok && n >= 0 && n < len(u.failed) {
 		return u.failed[n]
 	}
-	r := &raised{}
+	r := &Raised{}
 	r.class, _ = m["class"].(string)
-	r.message, _ = m["message"].(string)
+	r.Message, _ = m["message"].(string)
+	r.IsPuppet, _ = m["puppet"].(bool)
+	r.isFinal, _ = m["final"].(bool)
 	r.file, _ = m["file"].(string)
 	r.line, _ = integer(m["line"])
 	r.isStandard, _ = m["standard"].(bool)

@@ -47,9 +47,10 @@ var facts = data.OfHash([]data.Pair{
 func compiled(tb testing.TB, code, modulepath string) (out answer) {
 	tb.Helper()
 	out = answer{Code: code, Logs: []string{}}
-	o := site.FromSettings(func(name string) string {
+	get := func(name string) string {
 		return map[string]string{"modulepath": modulepath, "strict": "warning"}[name]
-	}, hiera.Options{Environment: "production"})
+	}
+	o := site.FromSettings(get, hiera.FromSettings(get, "production"))
 	o.Programs, o.Ruby = site.NewPrograms(), interpreter(tb)
 	o.Eval.Log = func(e eval.LogEntry) {
 		if e.Level != "err" && e.Level != "debug" {
@@ -112,7 +113,7 @@ func TestReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, modules, slices.Concat(manifests(t, "manifests.txt"), manifests(t, "templates.txt")))
+	same(t, modules, slices.Concat(manifests(t, "manifests.txt"), manifests(t, "templates.txt"), manifests(t, "lookups.txt")))
 }
 
 // manifests are the lines of a file, without comments.

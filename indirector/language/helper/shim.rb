@@ -93,6 +93,8 @@ module Helper
     def raised(error, request)
       message = error.message.dup.force_encoding(Encoding::UTF_8).scrub
       out = { 'class' => error.class.name.to_s, 'message' => message, 'standard' => error.is_a?(StandardError) }
+      out['puppet'] = error.is_a?(Puppet::Error)
+      out['final'] = error.is_a?(Puppet::PreformattedError) || error.is_a?(StopIteration)
       out['id'] = error.helper_id if error.respond_to?(:helper_id)
       out['file'] = error.file.to_s if error.respond_to?(:file) && error.file
       out['line'] = error.line.to_i if error.respond_to?(:line) && error.line
@@ -335,6 +337,11 @@ module Puppet
   end
 
   class PreformattedError < ParseError; end
+
+  class DataBinding
+    class LookupError < PreformattedError; end
+  end
+
   class DevError < Error; end
   class MissingCommand < Error; end
   class ExecutionFailure < Error; end
@@ -545,7 +552,11 @@ module Puppet
 
   # What a lookup gives the functions of its levels.
   class LookupContext < Helper::Handle
-    %w[not_found environment_name module_name interpolate explain cache cache_all cache_has_key cached_value cached_entries cached_file_data].each do |name|
+    def environment_name
+      Helper.ask('member', 'handle' => helper_id, 'name' => 'environment_name').to_sym
+    end
+
+    %w[not_found module_name interpolate explain cache cache_all cache_has_key cached_value cached_entries cached_file_data].each do |name|
       define_method(name) { |*args, &block| Helper.ask('member', { 'handle' => helper_id, 'name' => name }, args, &block) }
     end
   end
