@@ -113,7 +113,7 @@ func TestReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, modules, slices.Concat(manifests(t, "manifests.txt"), manifests(t, "templates.txt"), manifests(t, "lookups.txt")))
+	same(t, modules, slices.Concat(manifests(t, "manifests.txt"), manifests(t, "templates.txt"), manifests(t, "lookups.txt"), manifests(t, "blocks.txt")))
 }
 
 // manifests are the lines of a file, without comments.
