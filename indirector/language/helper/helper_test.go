@@ -253,3 +253,22 @@ end`,
 		}
 	}
 }
+
+// What a call costs: the start of the process, and each call of one that runs.
+func BenchmarkCall(b *testing.B) {
+	sources := map[string]string{"f": function("f", "x")}
+	b.Run("start", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := evaluated(b, b.Context(), helper.Options{}, sources, "f(1)"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("thousand", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := evaluated(b, b.Context(), helper.Options{}, sources, "Integer[1, 1000].each |$i| { f($i) }"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -73,8 +73,6 @@ module Helper
   @asked = 0
 
   class << self
-    attr_accessor :loading
-
     def serve
       while (line = IN.gets)
         reply(JSON.parse(line, max_nesting: false))
@@ -119,7 +117,7 @@ module Helper
     # Reads the file of a function, and describes what it takes.
     def load_function(request)
       name = request['name']
-      self.loading = request
+      refuse_methods(request) if request['old']
       made = TOPLEVEL_BINDING.dup.eval(request['text'], request['file'], 1)
       if request['old']
         unless made.is_a?(Puppet::Parser::Functions::Function)
@@ -139,8 +137,21 @@ module Helper
       end
       @functions[name] = made.new
       { 'types' => made.helper_types, 'dispatches' => made.helper_dispatches.map(&:describe) }
-    ensure
-      self.loading = nil
+    end
+
+    # Puppet refuses a file of the older kind that defines methods: they would be everybody's.
+    def refuse_methods(request)
+      require 'ripper'
+      look = lambda do |node|
+        next unless node.is_a?(Array)
+
+        if %i[def defs].include?(node[0]) && (name = node.find { |x| x.is_a?(Array) && x[0] == :@ident })
+          raise SecurityError, "Illegal method definition of method '#{name[1]}' in source #{request['file']} on line #{name[2][0]} in legacy function. " \
+                               'See https://puppet.com/docs/puppet/latest/functions_refactor_legacy.html for more information'
+        end
+        node.each(&look)
+      end
+      look.call(Ripper.sexp(request['text']))
     end
 
     def call(request)
