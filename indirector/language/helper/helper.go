@@ -180,7 +180,9 @@ func (u *use) run(request []byte) (result any, bytes int, err error) {
 		if err != nil {
 			return nil, bytes, u.broken(err)
 		}
-		bytes += n
+		if bytes += n; u.c == nil && bytes > maxMessage { // nothing else counts them
+			return nil, bytes, u.broken(errTooLong)
+		}
 		if u.c != nil {
 			if err := errors.Join(u.c.Step(), u.c.Spend(n)); err != nil {
 				return nil, bytes, u.broken(err)

@@ -74,6 +74,8 @@ func TestHostile(t *testing.T) {
 		{"writes a wrong answer", "IO.for_fd(4, autoclose: false).syswrite(%({\"result\":{\"what\":1}}\\n)); 1", "it answers with what is no value"},
 		{"writes a wrong handle", "IO.for_fd(4, autoclose: false).syswrite(%({\"result\":{\"handle\":7}}\\n)); 1", "it answers with what is no value"},
 		{"asks for what is not", "IO.for_fd(4, autoclose: false).syswrite(%({\"ask\":\"what\",\"n\":1}\\n)); sleep", "it takes longer than 500ms"},
+		{"asks for ever", "loop { closure_scope['x'] }", "it takes longer than 500ms"},
+		{"logs for ever", "loop { Puppet.debug('x' * 1000) }", "it takes longer than 500ms"},
 		{"takes memory", "a = []; loop { a << 'x' * 100_000_000 }", "NoMemoryError"},
 		{"calls itself", "call_function('f', x)", "calls of Ruby within each other"},
 		{"recurses", "g = proc { g.call }; g.call", "SystemStackError"},
@@ -97,6 +99,28 @@ func TestHostile(t *testing.T) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// What stands beside a function in its file runs when that is read.
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ text, want string }{
+		{"exit!(4)", "the helper process ended: exit status 4"},
+		{"loop { Puppet.warning('x' * 100_000) }", "it answers with more than 16777216 bytes"},
+		{"Puppet::Parser::Scope.new['x']", "a file of functions cannot ask for that while it is read"},
+		{"require 'nowhere'", "LoadError: cannot load such file -- nowhere"},
+		{"def (", "SyntaxError: /m/f.rb:"},
+		{"Process.kill(:STOP, $$)", "it takes longer than 1s"},
+	} {
+		o := helper.Options{Limit: 20 * time.Second}
+		if strings.Contains(tt.want, "1s") {
+			o.Limit = time.Second
+		}
+		_, err := evaluated(t, t.Context(), o, map[string]string{"f": tt.text + "\n" + function("f", "x")}, "f(1)")
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "function 'f' of module 'm' (/m/f.rb): ") {
+			t.Errorf("%s: got %v, want %s", tt.text, err, tt.want)
+		}
 	}
 }
 
