@@ -12,8 +12,9 @@
 // other functions, for what a lambda makes of a value.
 //
 // Code of modules is not trusted with this process: it runs in one of its own, without its
-// environment, files and standard input, in an empty directory, and what it may take of
-// time, memory and output is limited. It is no sandbox: it may read what the user may.
+// environment, open files and standard input, in an empty directory, and what it may take of
+// time, memory and output is limited. It is no sandbox: it may do what
+// the user may, and a process that it takes out of its group stays.
 package helper
 
 import (
