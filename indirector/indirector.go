@@ -84,6 +84,22 @@ type Config struct {
 	Owner       func(indirection, terminus string) string
 	Environment string // the current environment; "" is production
 	Application string
+	Ruby        Ruby
+}
+
+// A Ruby is whether code of modules that is written in Ruby may be run, which happens in a
+// process of its own. The zero value is no.
+type Ruby struct {
+	Path   string // of the interpreter; "" runs nothing
+	Remote bool   // for requests from the network, too
+}
+
+// For returns the path of the interpreter that may be used for a request; "" if none may.
+func (r Ruby) For(req *Request) string {
+	if req.Remote != nil && !r.Remote {
+		return ""
+	}
+	return r.Path
 }
 
 // An Indirector answers requests. It is safe for concurrent use; a process may
@@ -220,6 +236,7 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		Indirection: indirection,
 		Terminus:    terminus,
 		Application: x.cfg.Application,
+		Ruby:        x.cfg.Ruby,
 		Spec:        x.cfg.Registry.Spec(indirection),
 		Settings:    x.around.Load().Settings,
 		SettingsIn:  func(environment string) Settings { return x.around.Load().of(environment) },

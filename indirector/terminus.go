@@ -263,6 +263,7 @@ type Env struct {
 	Indirection string
 	Terminus    string
 	Application string
+	Ruby        Ruby
 	Spec        *Spec
 	Settings    Settings
 	// SettingsIn returns the settings of another environment, with its

@@ -68,7 +68,8 @@ type Options struct {
 	Log             *slog.Logger
 	Crash           func(v any, stack []byte)
 	Zone            *time.Location // of times in Problems; nil is the local one
-	Secrets         []string       // more words that make a name a secret
+	Ruby            indirector.Ruby
+	Secrets         []string // more words that make a name a secret
 	Certname        func() string
 }
 
@@ -163,7 +164,7 @@ func New(o Options) (*Engine, error) {
 	e.Indirector, err = indirector.New(indirector.Config{
 		Registry: registry, Routes: c.Routes, Settings: around.Settings, SettingsIn: around.SettingsIn, Recorder: e.Store,
 		Debugger: e.newDebugger(o, c), Quirks: o.Quirks, Now: o.Now, Log: o.Log, Crash: o.Crash,
-		Environments: environments, Environment: c.Environment, Application: o.Application,
+		Environments: environments, Environment: c.Environment, Application: o.Application, Ruby: o.Ruby,
 		Owner: func(indirection, terminus string) string {
 			return owner(registry, e.Configuration().Settings)(indirection, terminus)
 		},

@@ -80,6 +80,7 @@ type Input struct {
 	CodeID      string            // "" if there is none
 	Receiver    *compile.Receiver // nil if the catalog is all that is wanted
 	Commands    bool              // whether manifests may run commands
+	Ruby        string            // the interpreter for code of modules; "" if it may not be run
 }
 
 // Find compiles the catalog of a node.
@@ -115,6 +116,7 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request, node *m
 	}
 	in := &Input{Node: node, Environment: environment, Trusted: trusted(req, node), Server: t.server.facts().With("environment", data.OfString(environment)), CodeID: text(req.Option("code_id"))}
 	in.Commands = req.Remote != nil || req.Option(compile.OptionCommands) == true
+	in.Ruby = t.env.Ruby.For(req)
 	if r, ok := req.Option(compile.OptionReceiver).(*compile.Receiver); ok {
 		in.Receiver, r.Environment = r, environment
 	}

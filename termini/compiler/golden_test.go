@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -98,10 +99,19 @@ func (r *recording) lacks() string {
 			all = append(all, "the module "+m.Str())
 		}
 	}
-	if r.conf.Get("needs_ruby").Bool() {
+	if r.conf.Get("needs_ruby").Bool() && ruby() == "" {
 		all = append(all, "Ruby, for functions of its modules")
 	}
 	return strings.Join(all, ", ")
+}
+
+// ruby is the interpreter, or "".
+func ruby() string {
+	path, err := exec.LookPath("ruby")
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // check compiles a case and compares all that was recorded of it.
@@ -242,6 +252,9 @@ func (r *recording) engine(t testing.TB) *engine.Engine {
 	o := engine.Options{
 		Specs: termini.Specs(), Termini: all, ConfDir: filepath.Join(r.root, "conf"), VarDir: filepath.Join(r.root, "var"),
 		Application: "server", Write: true, Log: slog.New(r),
+	}
+	if r.conf.Get("needs_ruby").Bool() { // all others do without it
+		o.Ruby = indirector.Ruby{Path: ruby(), Remote: true}
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		o.Set = append(o.Set, settings.Override{Name: name, Value: set[name]})

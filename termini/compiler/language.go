@@ -40,6 +40,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	}
 	get := func(name string) string { v, _ := settings.Get(name); return v }
 	o := l.site(ctx, get, in.Environment)
+	o.Ruby = in.Ruby
 	o.Origins = in.Receiver != nil || traces.FromContext(ctx) != nil
 	o.Validate = notValidated
 	if in.Commands {

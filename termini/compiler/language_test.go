@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,6 +31,12 @@ import (
 // start lays out an environment and returns an engine whose compiler sees it.
 func start(t *testing.T, files map[string]string) *engine.Engine {
 	t.Helper()
+	return startWith(t, files, indirector.Ruby{})
+}
+
+// startWith does that for an engine that may run Ruby.
+func startWith(t *testing.T, files map[string]string, ruby indirector.Ruby) *engine.Engine {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, "code/environments/production", filepath.FromSlash(name))
@@ -45,7 +52,7 @@ func start(t *testing.T, files map[string]string) *engine.Engine {
 	}
 	e, err := engine.New(engine.Options{
 		Specs: specs, Termini: []indirector.Descriptor{Catalog, knownNode, fewData}, ConfDir: filepath.Join(dir, "conf"), VarDir: filepath.Join(dir, "var"),
-		Application: "server", Recording: filepath.Join(dir, "rec.jsonl"), Debug: &debugger.Options{},
+		Application: "server", Recording: filepath.Join(dir, "rec.jsonl"), Debug: &debugger.Options{}, Ruby: ruby,
 		Set: []settings.Override{
 			{Name: "codedir", Value: filepath.Join(dir, "code")}, {Name: "node_terminus", Value: "known"}, {Name: "data_binding_terminus", Value: "few"},
 		},
@@ -170,6 +177,68 @@ func TestCommands(t *testing.T) {
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+// What modules have in Ruby runs only where it is allowed, for agents only if it is for
+// them, and not where this program has it itself. Each use is a span. Rules LANG-ERB-02,
+// LANG-ERB-10, LANG-STD-03.
+func TestRuby(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("ruby")
+	if err != nil {
+		t.Skip("ruby is not installed, so no function in Ruby is run")
+	}
+	files := map[string]string{
+		"manifests/site.pp": `node fun { notify { r::f('x'): } }
+node tpl { notify { template('r/t.erb'): } }
+node nat { notify { mysql::password('x'): } }`,
+		"modules/r/lib/puppet/functions/r/f.rb":                "Puppet::Functions.create_function(:'r::f') do\n  def f(x)\n    x * 2\n  end\nend\n",
+		"modules/r/templates/t.erb":                            `<%= [1, 2].send(:sum) %>`,
+		"modules/mysql/lib/puppet/functions/mysql/password.rb": "Puppet::Functions.create_function(:'mysql::password') do\nend\n",
+	}
+	agent := &indirector.Remote{Node: "web01", Authenticated: true}
+	const refused = "is written in Ruby (…/modules/r/lib/puppet/functions/r/f.rb) and cannot be run here; set ruby=… to use a helper"
+	for _, tt := range []struct {
+		name, node  string
+		ruby        indirector.Ruby
+		remote      *indirector.Remote
+		want, fails string
+		spans       []string
+	}{
+		{"a function", "fun", indirector.Ruby{Path: path}, nil, "Notify[xx]", "", []string{"read r::f by " + path, "run r::f by " + path}},
+		{"a template", "tpl", indirector.Ruby{Path: path}, nil, "Notify[3]", "", []string{"render template r/t.erb by " + path}},
+		{"off", "fun", indirector.Ruby{}, nil, "", refused, nil},
+		{"a template, off", "tpl", indirector.Ruby{}, nil, "", "line 1: the method send of Array is not supported without Ruby", nil},
+		{"an agent", "fun", indirector.Ruby{Path: path}, agent, "", refused, nil},
+		{"an agent, allowed", "fun", indirector.Ruby{Path: path, Remote: true}, agent, "Notify[xx]", "", []string{"read r::f by " + path, "run r::f by " + path}},
+		{"native", "nat", indirector.Ruby{Path: "/nowhere/ruby"}, nil, "Notify[*B69027D44F6E5EDC07F1AEAD1477967B16F28227]", "", nil},
+		{"no Ruby there", "fun", indirector.Ruby{Path: "/nowhere/ruby"}, nil, "", "start /nowhere/ruby: fork/exec /nowhere/ruby: no such file or directory", []string{"read r::f by /nowhere/ruby"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := startWith(t, files, tt.ruby)
+			resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: tt.node, Remote: tt.remote})
+			switch {
+			case tt.fails != "":
+				if err == nil || !strings.Contains(regexp.MustCompile(`\(/\S+?/modules`).ReplaceAllString(err.Error(), "(…/modules"), tt.fails) {
+					t.Errorf("got %v, want %s", err, tt.fails)
+				}
+			case err != nil:
+				t.Fatal(err)
+			case resp.Instance().(*model.Catalog).Resource(tt.want) == nil:
+				t.Errorf("the catalog has %v, want %s", resp.Instance().(*model.Catalog).Resources, tt.want)
+			}
+			var spans []string
+			for _, s := range traceOf(t, e, 1).Spans {
+				if s.Kind == traces.Exec {
+					spans = append(spans, s.Name)
+				}
+			}
+			if !slices.Equal(spans, tt.spans) {
+				t.Errorf("got the spans %q, want %q", spans, tt.spans)
+			}
+		})
 	}
 }
 

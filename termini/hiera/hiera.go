@@ -28,7 +28,7 @@ var DataBinding = indirector.Descriptor{
 	Name:        "hiera",
 	Note:        "levels: global, environment, module",
 	Doc: "Looks a key up through the levels of hiera 5: the global layer, the environment, the module of the key. " +
-		"Files hiera.yaml of versions 3 and 4 are read, too. A level may be a function that a module defines in the Puppet language. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
+		"Files hiera.yaml of versions 3 and 4 are read, too. A level may be a function that a module defines in the Puppet language, or in Ruby where that may run. Each level is a span: found, no such key, path not found, or not asked because a higher one had it. " +
 		"The variables are those of the node that the option certname names, else of this host; the option merge is first, unique, hash or deep. " +
 		"In Puppet this terminus is hiera 3, and lookups do not pass through the indirection.",
 	Settings: []indirector.Setting{
@@ -59,10 +59,11 @@ type Terminus struct {
 
 // Find returns the value of a key as a *model.Binding.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	s, err := t.session(ctx, req)
+	s, end, err := t.session(ctx, req)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	record := s.Record
 	from := record.Len()
 	r, err := s.Compile.Search(req.Key, hiera.Query{Merge: mergeOf(req.Option("merge")), Record: record, Scope: s.Scope})
@@ -80,21 +81,22 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 }
 
 // session is what the request is looked up in: what comes with it, or a compile for
-// it alone.
-func (t *Terminus) session(ctx context.Context, req *indirector.Request) (hiera.Session, error) {
-	s := hiera.Session{}
+// it alone, which has an end.
+func (t *Terminus) session(ctx context.Context, req *indirector.Request) (s hiera.Session, end func(), err error) {
+	end = func() {}
 	if given, ok := req.Option(hiera.OptionSession).(*hiera.Session); ok {
 		s = *given
 	} else {
-		var err error
-		if s.Compile, err = t.compile(ctx, req); err != nil {
-			return s, err
+		own, err := t.compile(ctx, req)
+		if err != nil {
+			return s, end, err
 		}
+		s.Compile, end = own.Data, own.Close
 	}
 	if s.Record == nil {
 		s.Record = new(hiera.Record)
 	}
-	return s, nil
+	return s, end, nil
 }
 
 // mergeOf is the option merge, from a program or from a command line.
@@ -121,7 +123,7 @@ func failed(err error) error {
 }
 
 // compile is what a request alone is looked up in, with the variables of its node.
-func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*hiera.Compile, error) {
+func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*site.Site, error) {
 	settings := t.env.Settings
 	if t.env.SettingsIn != nil {
 		settings = t.env.SettingsIn(req.Environment)
@@ -141,7 +143,7 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*hiera
 	o.Ask = t.ask(ctx, req)
 	if scope, ok := req.Option("variables").(hiera.Scope); ok {
 		o.Scope = scope
-		return t.withLanguage(ctx, get, o), nil
+		return t.withLanguage(ctx, req, get, o), nil
 	}
 	name, ok := req.Option("certname").(string)
 	if !ok {
@@ -151,19 +153,19 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*hiera
 	if o.Scope, err = t.variables(ctx, req, name, o.Environment); err != nil {
 		return nil, err
 	}
-	return t.withLanguage(ctx, get, o), nil
+	return t.withLanguage(ctx, req, get, o), nil
 }
 
 // withLanguage adds the functions and types of modules.
-func (t *Terminus) withLanguage(ctx context.Context, get func(string) string, h hiera.Options) *hiera.Compile {
+func (t *Terminus) withLanguage(ctx context.Context, req *indirector.Request, get func(string) string, h hiera.Options) *site.Site {
 	o := site.FromSettings(get, h)
-	o.Programs, o.Context = t.programs, ctx
+	o.Programs, o.Context, o.Ruby = t.programs, ctx, t.env.Ruby.For(req)
 	o.Eval.Log = func(e eval.LogEntry) {
 		if e.Level != "debug" && e.Level != "info" {
 			h.Warnings.Log(e.String())
 		}
 	}
-	return site.New(o).Data
+	return site.New(o)
 }
 
 // ask asks another terminus of this indirection, which the setting names in place

@@ -5,11 +5,13 @@ import (
 	"image/color"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 
 	"github.com/spf13/pflag"
 
+	"indirtui/indirector"
 	"indirtui/indirector/redact"
 	"indirtui/ui/command"
 	"indirtui/ui/config"
@@ -95,11 +97,27 @@ func displayFlags(given *pflag.FlagSet) []config.Flag {
 	add("fps", "fps", same)
 	add("function-keys", "function-keys", same)
 	add("plain", "plain", same)
+	add("ruby", "ruby", same)
 	add("rotate", "rotate", same)
 	add("keep", "keep", same)
 	add("keep-size", "keep-size", same)
 	add("record", "record", func(string) string { return "true" })
 	return all
+}
+
+// ruby is whether functions and templates in Ruby may be run, and by what. Rule LANG-ERB-10.
+func (c *configuration) ruby(mine *config.Config) indirector.Ruby {
+	path := mine.Ruby
+	switch path {
+	case "off":
+		path = ""
+	case "auto":
+		path = "ruby"
+		if found, err := exec.LookPath(path); err == nil { // without one, what needs it says so
+			path = found
+		}
+	}
+	return indirector.Ruby{Path: path, Remote: mine.RubyServe}
 }
 
 // redactor redacts what no engine has redacted.

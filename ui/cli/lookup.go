@@ -48,7 +48,7 @@ facts and the node come through their indirections too; --trace prints them.
 Types may be aliases that files of modules and of the environment define, and
 levels may be functions that modules define in the Puppet language. In YAML what
 convert_to makes is rich data, where Puppet prints objects of Ruby. Functions
-that are written in Ruby are refused.
+that are written in Ruby are refused, unless --ruby lets a helper run them.
 
 Variables that manifests set count with --compile: the catalog of the node is
 compiled, with the classes that its node terminus gives it, and keys are looked
@@ -363,10 +363,16 @@ func (l *lookup) within(ctx context.Context, look func(*hiera.Compile)) error {
 		o.Scope = hiera.OfNode(node.Parameters, facts.Values, trusted, o.Environment)
 	}
 	here := programs.FromSettings(get, o)
-	here.Programs, here.Context = programs.NewPrograms(), ctx
+	mine, err := l.p.mine()
+	if err != nil {
+		return err
+	}
+	here.Programs, here.Context, here.Ruby = programs.NewPrograms(), ctx, l.p.ruby(mine).Path
 	here.Eval.Log = l.log
 	if !l.compile {
-		look(programs.New(here).Data)
+		s := programs.New(here)
+		defer s.Close()
+		look(s.Data)
 		return nil
 	}
 	here.Finished = look

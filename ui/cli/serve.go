@@ -86,6 +86,7 @@ type answering struct {
 type serveCommand struct {
 	listening
 	wide                bool
+	ruby                bool // agents may have Ruby run: the flag stood behind this command
 	codeID, codeContent string
 }
 
@@ -100,6 +101,9 @@ made, if its directory was named, or with --make-ca. Each request is a line, and
 each request too, and takes commands from standard input, whose end it outlives;
 help lists them.
 
+Catalogs for agents are compiled without Ruby, unless --ruby is given here or the
+configuration has ruby-serve.
+
 The CA is that of the setting cadir, and signs as the setting autosign says.
 SIGHUP reads certificates and revocation lists again; the first interrupt lets
 requests that run come to their end, the second one does not.
@@ -110,7 +114,10 @@ Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	c.flags(cmd)
 }
 
-func (c *serveCommand) run(ctx context.Context, _ []string) error { return c.answer(ctx, c.start) }
+func (c *serveCommand) run(ctx context.Context, _ []string) error {
+	c.ruby = c.p.given.Changed("ruby")
+	return c.answer(ctx, c.start)
+}
 
 func (c *serveCommand) flags(cmd *cobra.Command) {
 	c.listening.flags(cmd)
@@ -319,7 +326,7 @@ func (l *listening) stand(e *engine.Engine, log *slog.Logger, f *front, build fu
 }
 
 func (c *serveCommand) start(ctx context.Context) (*answering, error) {
-	return c.begin(func(*engine.Options) {}, func(e *engine.Engine, log *slog.Logger, f *front) (err error) {
+	return c.begin(func(o *engine.Options) { o.Ruby.Remote = o.Ruby.Remote || c.ruby }, func(e *engine.Engine, log *slog.Logger, f *front) (err error) {
 		if f.server, err = c.listener(ctx, e, log); err != nil {
 			return err
 		}

@@ -44,6 +44,8 @@ type Config struct {
 	Keep         int                        // files of recordings; 0 is all
 	KeepSize     int64                      // bytes of them; 0 is no limit
 	Keys         map[screen.Action][]string // by action
+	Ruby         string                     // "off", "auto" for that in PATH, or its path
+	RubyServe    bool                       // whether it runs for requests from the network, too
 	Secrets      []string                   // further words that make a name a secret
 	Ignore       []string                   // further paths that do not count in comparisons
 
@@ -84,6 +86,10 @@ type key struct {
 	env            []string                    // further variables that decide it, see fromEnvironment
 	read           func(*Config, string) error // checks a value, and puts it in force
 }
+
+// runsPrograms are keys that let programs run. A project is not asked for them: to change
+// into the directory of a stranger would be enough to run what is in it.
+var runsPrograms = []string{"ruby", "ruby-serve"}
 
 // Themes are the sets of colours that there are.
 func Themes() []string { return []string{"auto", "terminal", "dark", "light", "mono", "none"} }
@@ -134,6 +140,14 @@ var table = []key{
 	{
 		"keep-size", "2G", "how large these files are together, 1M to 64G; 0 is no limit", false, nil,
 		func(c *Config, s string) error { return readSize(&c.KeepSize, s) },
+	},
+	{
+		"ruby", "off", "runs functions and templates in Ruby that modules bring, where catalogs are compiled: off, auto (ruby in PATH), or the path of an interpreter", false, nil,
+		readRuby,
+	},
+	{
+		"ruby-serve", "false", "whether serve does so for agents, too; its own --ruby does it once", false, nil,
+		func(c *Config, s string) error { return truth(&c.RubyServe, s) },
 	},
 	{"mask", "", "further words that make a name a secret, beside password, token and the like", true, nil, readSecrets},
 	{
@@ -246,6 +260,14 @@ func readKeep(c *Config, s string) error {
 	return nil
 }
 
+func readRuby(c *Config, s string) error {
+	if s != "off" && s != "auto" && !filepath.IsAbs(s) {
+		return fmt.Errorf("%q is neither off nor auto nor a path that begins with a slash", s)
+	}
+	c.Ruby = s
+	return nil
+}
+
 func readSecrets(c *Config, s string) error {
 	if len(s) < 3 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" {
 		return fmt.Errorf("%q is no word: write three or more of letters, digits, dots and _ -", s)
@@ -306,7 +328,11 @@ func Load(o Options) (*Config, error) {
 		found, problems := Parse(path, data)
 		errs = append(errs, problems...)
 		for _, s := range found {
-			if text := unknown(s); text != "" {
+			text := unknown(s)
+			if path == o.Project && slices.Contains(runsPrograms, s.key) {
+				text = s.key + " lets programs run, so it does not count in the file of a project: write it to your own"
+			}
+			if text != "" {
 				c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s", s.source, text))
 				continue
 			}

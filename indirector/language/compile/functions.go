@@ -67,6 +67,24 @@ func Find(call *eval.Invocation, kind, title string) (parameters data.Value, ok 
 	return data.OfHash(h), true
 }
 
+// Defaults returns the parameters that resources of a type get from the scope of a call and
+// from those around it, the nearest of each.
+func Defaults(call *eval.Invocation, kind string) data.Value {
+	s, err := scopeFor(call)
+	if err != nil {
+		return data.OfHash(nil)
+	}
+	b := eval.NewHash(0)
+	t, _, err := s.c.reference(kind, "")
+	if err != nil {
+		return b.Value()
+	}
+	for _, p := range s.defaultsFor(t.name) {
+		b.Put(data.OfString(p.name), p.value)
+	}
+	return b.Value()
+}
+
 // Names returns the classes of the catalog that a call works on, or with "all_tags" its
 // tags.
 func Names(call *eval.Invocation, what string) ([]string, error) {

@@ -25,7 +25,13 @@ type Options struct {
 	// Names returns the classes or the tags: what is "classes" or "all_tags". If nil, that
 	// is not supported.
 	Names func(c *eval.Invocation, what string) ([]string, error)
+	// Ruby renders a template that is outside of the subset. Its error may be one of
+	// [Failed]. It is false if there is no Ruby. It may be nil.
+	Ruby func(c *eval.Invocation, host Host, name, path, source string) (text string, ok bool, err error)
 }
+
+// Host returns what templates see of a call.
+func (o Options) Host(c *eval.Invocation) Host { return &host{c: c, f: &functions{o}} }
 
 // Functions returns the functions template and inline_template.
 func Functions(opts Options) eval.Library {
@@ -79,7 +85,55 @@ func (f *functions) render(c *eval.Invocation, name, path string, t *Template) (
 	if err := c.Spend(len(t.source)); err != nil {
 		return "", err
 	}
-	return c.Template(name, path, func() (string, error) { return t.Render(&host{c, f}) })
+	return c.Template(name, path, func() (string, error) {
+		h := &host{c: c, f: f}
+		text, err := t.Render(h)
+		// Ruby of a later version has a syntax that is wrong here.
+		if f.Ruby == nil || !errors.Is(err, errors.ErrUnsupported) && !errors.As(err, new(*syntaxError)) {
+			return text, err
+		}
+		byRuby, ok, failed := f.Ruby(c, &again{host: h}, name, path, t.source)
+		if !ok {
+			return text, err
+		}
+		return byRuby, failed
+	})
+}
+
+// Failed returns the error of a template that something else rendered, as [Options.Ruby]
+// does: an exception of a class, in a line.
+func Failed(class, message string, line int) error {
+	if class == "SyntaxError" {
+		return &Error{max(line, 1), &eval.Error{Message: message}}
+	}
+	return &Error{max(line, 1), &failure{class, message}}
+}
+
+// A made is a call that a template has made.
+type made struct {
+	name    string
+	args    []data.Value
+	v       data.Value
+	isKnown bool
+	err     error
+}
+
+// again is what a template sees that is rendered once more, from its beginning. Calls that
+// were made already are not made again, for they may have declared or logged something.
+type again struct {
+	*host
+	at int
+}
+
+func (a *again) Call(name string, args []data.Value, older bool) (data.Value, bool, error) {
+	if a.at < len(a.calls) {
+		was := a.calls[a.at]
+		if a.at++; was.name == name && data.Equal(data.OfList(was.args), data.OfList(args)) {
+			return was.v, was.isKnown, was.err
+		}
+		a.at = len(a.calls) // it goes another way
+	}
+	return a.host.call(name, args, older)
 }
 
 // wrapped returns the error of a template as Puppet puts it: exceptions within a text of
@@ -116,8 +170,9 @@ func (e *named) Unwrap() error { return e.err }
 
 // A host is what a template sees of a call.
 type host struct {
-	c *eval.Invocation
-	f *functions
+	c     *eval.Invocation
+	f     *functions
+	calls []made // so far
 }
 
 func (h *host) Variable(name string) (data.Value, bool) { return h.c.Variable(name) }
@@ -144,10 +199,16 @@ func (h *host) Changed(name string, v data.Value) {
 	}
 }
 
-func (h *host) Call(name string, args []data.Value, older bool) (v data.Value, known bool, err error) {
+func (h *host) Call(name string, args []data.Value, older bool) (data.Value, bool, error) {
+	v, known, err := h.call(name, args, older)
+	h.calls = append(h.calls, made{name, args, v, known, err})
+	return v, known, err
+}
+
+func (h *host) call(name string, args []data.Value, older bool) (v data.Value, known bool, err error) {
 	if older {
 		b := h.f.Library[name]
-		if b == nil || !b.Old && !bothKinds[name] {
+		if b == nil && !h.c.KnowsOld(name) || b != nil && !b.Old && !bothKinds[name] {
 			return v, false, nil
 		}
 	}

@@ -85,6 +85,16 @@ func IsBreak(err error) bool {
 // A leaving is no error either: it ends everything up to the call from outside.
 type leaving struct{ error }
 
+// IsJump reports whether an error is no failure but leaves what is evaluated: next, return,
+// break, or [Leave]. What lies between has to pass it on.
+func IsJump(err error) bool {
+	switch err.(type) {
+	case *jump, *leaving:
+		return true
+	}
+	return false
+}
+
 // Leave ends the evaluation up to [Thread.Call] or [Thread.Run], which returns the error as
 // it is.
 func Leave(err error) error { return &leaving{err} }

@@ -31,7 +31,9 @@ type Builtin struct {
 // A Way is one of the signatures of a function, and what it does then.
 type Way struct {
 	Params string // see [ParseSignature]
-	Do     func(c *Invocation) (data.Value, error)
+	// Signature is what the way takes, in place of Params. It may be nil.
+	Signature *Signature
+	Do        func(c *Invocation) (data.Value, error)
 	// Refusal marks arguments that the function knows and refuses in words of its own,
 	// which Do returns. Messages do not name it among the signatures.
 	Refusal bool
@@ -53,7 +55,11 @@ type Invocation struct {
 func (b *Builtin) compile() {
 	b.compiled.Do(func() {
 		for i := range b.Ways {
-			b.Ways[i].signature = ParseSignature(b.Ways[i].Params, b.Types)
+			if w := &b.Ways[i]; w.Signature != nil {
+				w.signature = *w.Signature
+			} else {
+				w.signature = ParseSignature(w.Params, b.Types)
+			}
 		}
 	})
 }

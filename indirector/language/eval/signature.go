@@ -60,8 +60,9 @@ type Signature struct {
 type blockParam struct {
 	text     string // its type, as messages show it
 	name     string
-	sizes    counts // of what it is called with
-	any      bool   // whether it may take anything
+	sizes    counts   // of what it is called with
+	either   []counts // one of which is enough, if its type is a Variant
+	any      bool     // whether it may take anything
 	optional bool
 	hidden   bool // messages do not show it
 }
@@ -84,22 +85,34 @@ func ParseSignature(params string, lookup types.Lookup) Signature {
 			bare, name = "", name[1:]
 		}
 		if block, ok := strings.CutPrefix(bare, "&"); ok {
-			s.block = parseBlock(text, block, name != bare, lookup)
+			s.TakeBlock(text, block, name != bare, lookup)
 			continue
 		}
-		s.params = append(s.params, Param{bare, mustType(text, lookup)})
-		switch strings.TrimPrefix(name, bare) {
-		case "":
-			s.sizes = counts{s.sizes.least + 1, s.sizes.most + 1}
-		case "?":
-			s.sizes.most++
-		case "*":
-			s.sizes.most = many
-		case "+":
-			s.sizes = counts{s.sizes.least + 1, many}
-		}
+		s.Take(Param{bare, mustType(text, lookup)}, strings.TrimPrefix(name, bare))
 	}
 	return s
+}
+
+// Take adds a parameter behind those that there are. The mark is what stands behind its name
+// for [ParseSignature]: ?, * or +, or nothing.
+func (s *Signature) Take(p Param, mark string) {
+	s.params = append(s.params, p)
+	switch mark {
+	case "":
+		s.sizes = counts{s.sizes.least + 1, s.sizes.most + 1}
+	case "?":
+		s.sizes.most++
+	case "*":
+		s.sizes.most = many
+	case "+":
+		s.sizes = counts{s.sizes.least + 1, many}
+	}
+}
+
+// TakeBlock makes the signature take a lambda, whose type is Callable with or without
+// parameters, or a name that lookup knows, which may be nil.
+func (s *Signature) TakeBlock(text, name string, optional bool, lookup types.Lookup) {
+	s.block = parseBlock(text, name, optional, lookup)
 }
 
 func parseBlock(text, name string, optional bool, lookup types.Lookup) *blockParam {
@@ -110,21 +123,66 @@ func parseBlock(text, name string, optional bool, lookup types.Lookup) *blockPar
 		b.hidden = !optional
 	}
 	b.text = text
-	_, list, ok := strings.Cut(text, "Callable[")
-	if b.any = !ok; b.any {
+	if list, ok := parameters(text, "Variant"); ok { // which Puppet does not show either
+		b.hidden = !optional
+		for i, one := range list {
+			sizes, known := callableSizes(one)
+			if b.any = !known; b.any {
+				return b
+			}
+			if b.either = append(b.either, sizes); i == 0 {
+				b.sizes = sizes
+			}
+			b.sizes = b.sizes.hull(sizes)
+		}
 		return b
 	}
-	parts := splitParts(strings.TrimSuffix(list, "]"))
-	least, err := strconv.Atoi(parts[0])
-	if err != nil { // types, one for each argument
-		b.sizes = counts{len(parts), len(parts)}
-		return b
-	}
-	b.sizes.least = least
-	if most, err := strconv.Atoi(parts[len(parts)-1]); err == nil && len(parts) == 2 {
-		b.sizes.most = most
+	sizes, known := callableSizes(text)
+	if b.any = !known; known {
+		b.sizes = sizes
 	}
 	return b
+}
+
+// parameters returns those of a type of a name.
+func parameters(text, name string) (list []string, ok bool) {
+	inner, ok := strings.CutPrefix(text, name+"[")
+	if !ok || !strings.HasSuffix(inner, "]") {
+		return nil, false
+	}
+	return splitParts(strings.TrimSuffix(inner, "]")), true
+}
+
+// callableSizes returns how many arguments a lambda of a type Callable is called with; it is
+// false if the type has nothing about that.
+func callableSizes(text string) (counts, bool) {
+	parts, ok := parameters(text, "Callable")
+	if !ok {
+		return counts{}, false
+	}
+	if inner, returns := strings.CutPrefix(parts[0], "["); returns { // behind it stands what it returns
+		if parts = splitParts(strings.TrimSuffix(inner, "]")); parts[0] == "" {
+			return counts{}, true
+		}
+	}
+	// Types come first, one for each argument, and then how many there may be.
+	isNumber := func(part string) bool {
+		_, err := strconv.Atoi(part)
+		return err == nil || part == "default"
+	}
+	at := len(parts)
+	for at > 0 && len(parts)-at < 2 && isNumber(parts[at-1]) {
+		at--
+	}
+	sizes := counts{at, at}
+	if at < len(parts) {
+		sizes.least, _ = strconv.Atoi(parts[at]) // default is 0
+		sizes.most = many
+	}
+	if at+2 == len(parts) && parts[at+1] != "default" {
+		sizes.most, _ = strconv.Atoi(parts[at+1])
+	}
+	return sizes, true
 }
 
 // splitParts splits at commas that are not within brackets.
@@ -305,7 +363,10 @@ func (s *Signature) blockProblem(block *Lambda) *problem {
 		return &problem{kind: unexpectedBlock}
 	}
 	got := block.sizes()
-	if s.block.any || got.has(s.block.sizes.least) && got.has(s.block.sizes.most) {
+	enough := func(c counts) bool {
+		return got.has(c.least) && (got.most == many || c.most != many && c.most <= got.most)
+	}
+	if s.block.any || len(s.block.either) == 0 && enough(s.block.sizes) || slices.ContainsFunc(s.block.either, enough) {
 		return nil
 	}
 	return &problem{kind: wrongCount, at: " block", expected: s.block.sizes, got: got}

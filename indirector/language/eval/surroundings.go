@@ -41,6 +41,20 @@ func (c *Invocation) Loads(name string) {
 	_, _ = c.frame.thread.function(name, file)
 }
 
+// KnowsOld reports whether a module has a function of the older kind by a name.
+func (c *Invocation) KnowsOld(name string) bool {
+	file, _ := c.Place()
+	fn, err := c.frame.thread.function(name, file)
+	return err == nil && fn != nil && fn.builtin != nil && fn.builtin.Old
+}
+
+// AtTop returns what a function is called with that is called from the same place in the
+// top scope, as functions in Ruby call others.
+func (c *Invocation) AtTop() *Invocation {
+	t := c.frame.thread
+	return &Invocation{frame: &frame{thread: t, scope: t.top}, site: c.site}
+}
+
 // Called reports that a template or a function calls another by its name.
 func (c *Invocation) Called(name string) {
 	if called := c.frame.thread.opts.Called; called != nil {

@@ -24,6 +24,9 @@ type Definitions struct {
 	// returns is given the size, and whether the file was parsed: else it is as it was for
 	// an earlier compile. It may be nil.
 	Reading func(path string) (end func(bytes int, parsed bool, err error))
+	// Ruby returns a function in Ruby that this program does not have itself. If nil, there
+	// is none.
+	Ruby func(RubyFunction) (*eval.Builtin, error)
 
 	env     *Environment
 	cache   *Cache
@@ -187,7 +190,8 @@ func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
 	return s.ruby(dir, module, "lib/puppet/parser/functions/", true)
 }
 
-// ruby looks for a function in Ruby, which is not run here. Rules LANG-STD-01 to
+// ruby looks for a function in Ruby: what this program has in its place, or a helper runs
+// it. Rules LANG-STD-01 to
 // LANG-STD-03.
 func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
 	file := filepath.Join(dir, below, asPath(s.name)+".rb")
@@ -199,11 +203,18 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 	if err != nil {
 		return false, err
 	}
+	f := RubyFunction{s.name, module, file, text.(string), old}
 	if s.cache.native != nil {
-		s.found.Builtin = s.cache.native(RubyFunction{s.name, module, file, text.(string), old})
+		s.found.Builtin = s.cache.native(f)
 	}
-	if s.found.Builtin == nil {
-		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here", s.name, owner(module), file)}
+	switch {
+	case s.found.Builtin != nil:
+	case s.Ruby == nil:
+		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here; set ruby=… to use a helper", s.name, owner(module), file)}
+	default:
+		if s.found.Builtin, err = s.Ruby(f); err != nil {
+			return false, err
+		}
 	}
 	s.used("function", file)
 	return true, nil

@@ -78,6 +78,16 @@ func Open(o Options) (*Environment, error) {
 // metadata.json was.
 func (e *Environment) Problems() []error { return e.problems }
 
+// Libs returns the directories lib of all modules, in their order: where Ruby looks for the
+// files that their functions require.
+func (e *Environment) Libs() []string {
+	out := make([]string, len(e.modules))
+	for i, m := range e.modules {
+		out[i] = filepath.Join(m.Dir, "lib")
+	}
+	return out
+}
+
 // Module returns the name and the version of the module that a file belongs to, or
 // "" if it belongs to none.
 func (e *Environment) Module(file string) (name, version string) {

@@ -17,6 +17,7 @@ import (
 func Compile(ctx context.Context, o Options, c compile.Options, code string) (*compile.Result, error) {
 	o.Context = ctx
 	s := prepare(o)
+	defer s.Close()
 	env, err := s.environment()
 	switch {
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/helper"
 	"indirtui/indirector/language/types"
 )
 
@@ -19,7 +20,11 @@ func failed(err error) error {
 	}
 	known, isKnown := errors.AsType[*hiera.Error](err)
 	program, isProgram := errors.AsType[*eval.Error](err)
+	raised, isRaised := errors.AsType[*helper.Raised](err)
 	switch {
+	case isRaised && raised.IsPuppet && (!isProgram || program.Line == 0):
+		// What a level in Ruby raises of Puppet's own ends the lookup as it is.
+		return &hiera.Error{Class: hiera.LookupFailed, Message: raised.Message}
 	case isKnown && (!isProgram || program.Message == known.Message):
 		return known
 	case isProgram:

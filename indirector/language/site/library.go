@@ -20,7 +20,13 @@ import (
 // catalog, and templates of Ruby, which call all of them. It is the same for all callers.
 var library = sync.OnceValue(func() eval.Library {
 	all := maps.Clone(compile.Library())
-	maps.Copy(all, erb.Functions(erb.Options{
+	maps.Copy(all, erb.Functions(templates(all)))
+	return all
+})
+
+// templates are what templates see, which call the functions of a library.
+func templates(all eval.Library) erb.Options {
+	return erb.Options{
 		Library: all,
 		Find:    findTemplate,
 		Variables: func(c *eval.Invocation) []data.Pair {
@@ -28,9 +34,9 @@ var library = sync.OnceValue(func() eval.Library {
 		},
 		Changed: compile.Changed,
 		Names:   compile.Names,
-	}))
-	return all
-})
+		Ruby:    renderByRuby,
+	}
+}
 
 // findTemplate finds the file of a template. What cannot be read is not there.
 func findTemplate(c *eval.Invocation, name string) (path string, t *erb.Template, ok bool) {

@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/helper"
 	"indirtui/indirector/language/loader"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
@@ -41,6 +42,9 @@ type Options struct {
 	// Validate runs a command on a file with the content for the function validate_cmd. If
 	// nil, there is no such function.
 	Validate func(ctx context.Context, content, command string) error
+	// Ruby is the interpreter that runs functions and templates which this program cannot run
+	// itself, in a process of its own. If empty, they are refused. Rule LANG-ERB-10.
+	Ruby string
 	// Search looks up one key, as by a request. If nil, it is looked up in Data.
 	Search func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (v data.Value, found bool, err error)
 	// Finished is called when the catalog of a compile is finished, with the data that is
@@ -77,6 +81,7 @@ func FromSettings(get func(name string) string, o hiera.Options) Options {
 var strictness = map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}
 
 // A Site is what one compile evaluates and looks up. It is not safe for concurrent use.
+// [Site.Close] ends it.
 type Site struct {
 	Thread *eval.Thread
 	Data   *hiera.Compile
@@ -84,7 +89,15 @@ type Site struct {
 	o           Options
 	env         *loader.Environment // nil before it is opened
 	definitions *loader.Definitions
-	record      *hiera.Record // of the last parameter, for the next
+	record      *hiera.Record  // of the last parameter, for the next
+	helper      *helper.Helper // nil if there is none
+}
+
+// Close ends what runs for the site.
+func (s *Site) Close() {
+	if s.helper != nil {
+		s.helper.Close()
+	}
 }
 
 // New returns a Site. No file is read yet.
@@ -104,6 +117,9 @@ func prepare(o Options) *Site {
 		s.o.Context = context.Background()
 	}
 	s.o.Eval.Load, s.o.Eval.Host = s.load, host{s}
+	if s.o.Ruby != "" {
+		s.helper = helper.New(s.helperOptions())
+	}
 	return s
 }
 
@@ -145,6 +161,9 @@ func (s *Site) environment() (*loader.Environment, error) {
 	}
 	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
 	s.definitions.Reading = s.reading
+	if s.helper != nil {
+		s.definitions.Ruby = s.rubyFunction
+	}
 	if s.o.Used != nil {
 		s.definitions.Used = func(kind, path string) { s.o.Used(s.context(), kind, path) }
 	}

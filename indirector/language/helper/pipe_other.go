@@ -1,0 +1,5 @@
+//go:build !unix
+
+package helper
+
+func isBrokenPipe(error) bool { return false }

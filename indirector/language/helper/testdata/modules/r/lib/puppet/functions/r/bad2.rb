@@ -1,0 +1,3 @@
+Puppet::Functions.create_function(:'r::other') do
+  def other(k) k end
+end

@@ -1,0 +1,4 @@
+require 'nope/nope'
+Puppet::Functions.create_function(:'r::bad5') do
+  def bad5(k) k end
+end

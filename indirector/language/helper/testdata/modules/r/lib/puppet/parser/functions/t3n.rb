@@ -1,0 +1,1 @@
+Puppet::Parser::Functions.newfunction(:other, :type => :rvalue) { |args| args }
