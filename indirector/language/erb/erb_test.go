@@ -18,6 +18,8 @@ type world struct {
 
 var errLimit = errors.New("limit")
 
+func (w *world) NotFound(string) error { return nil }
+
 func (w *world) Variable(name string) (data.Value, bool) {
 	return data.OfHash(w.variables).Lookup(strings.TrimPrefix(name, "::"))
 }

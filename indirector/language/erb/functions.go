@@ -127,6 +127,14 @@ type host struct {
 
 func (h *host) Variable(name string) (data.Value, bool) { return h.c.Variable(name) }
 
+func (h *host) NotFound(name string) error {
+	err := h.c.NotFound(name)
+	if e, ok := err.(*eval.Exception); ok {
+		return &failure{e.Class, e.Message}
+	}
+	return err
+}
+
 func (h *host) Variables() []data.Pair {
 	if h.f.Variables == nil {
 		return nil

@@ -22,6 +22,9 @@ const maxDepth = 500
 type Host interface {
 	// Variable returns a variable of the scope, whose name may begin with ::.
 	Variable(name string) (data.Value, bool)
+	// NotFound does what Puppet does when a variable is not there that was asked for by its
+	// name.
+	NotFound(name string) error
 	// Variables returns those of the scope and of the scopes around it.
 	Variables() []data.Pair
 	// Set binds a variable of the scope, unless it is bound already.

@@ -55,6 +55,12 @@ func issueAt(n syntax.Node, format string, args ...any) error {
 // other errors of this program.
 func Errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
+// An Exception is an error of Ruby that Puppet does not expect. Its class is part of the
+// message where no part of the language is around it.
+type Exception struct{ Class, Message string }
+
+func (e *Exception) Error() string { return e.Message }
+
 // A jump leaves lambdas and functions: it is no error. Rule LANG-EV-05.
 type jump struct {
 	kind  jumpKind
