@@ -133,6 +133,7 @@ func (c *compilation) parameters(r *resource) (data.Value, error) {
 		if p.Key.Str() == namevar && !r.symbol && p.Value.Kind() == data.String && p.Value.Str() == r.title {
 			continue
 		}
+		c.secret = slices.Contains(r.sensitive, p.Key.Str())
 		kept = append(kept, data.Pair{Key: p.Key, Value: c.toWire(r, below("", p.Key.Str()), p.Value)})
 	}
 	if c.unwritten != nil {
@@ -238,7 +239,7 @@ func (c *compilation) hashToWire(r *resource, path string, v data.Value) data.Va
 
 func (c *compilation) richToWire(r *resource, path string, v data.Value) data.Value {
 	if t, ok := types.AsType(v); ok {
-		if ref, ok := types.AsReference(t); ok {
+		if ref, ok := types.AsReference(t); ok && !c.secret {
 			of, title, err := c.reference(ref.Type, ref.Title)
 			if err == nil && of.builtin != nil && title == "" {
 				_, err = of.byTitle(title)
@@ -250,7 +251,11 @@ func (c *compilation) richToWire(r *resource, path string, v data.Value) data.Va
 		}
 	}
 	if inner, secret := types.Unwrap(v); secret {
-		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", c.toWire(r, path, inner))})
+		before := c.secret
+		c.secret = true
+		v = c.toWire(r, path, inner)
+		c.secret = before
+		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", v)})
 	}
 	if !c.o.RichData {
 		return c.asText(r, path, "", " value", v)
@@ -272,7 +277,13 @@ func (c *compilation) asText(r *resource, path, before, after string, v data.Val
 	case v.Kind() == data.Symbol:
 		what, after = "the special value default", ""
 	case isType:
-		what = withArticle(strings.SplitN(t.String(), "[", 2)[0]) + "-Type"
+		name, _, _ := strings.Cut(t.String(), "[")
+		if ref, ok := types.AsReference(t); ok && ref.Type != "Class" {
+			name = "Resource" // however it is written
+		} else if strings.Contains(name, " = ") {
+			name = "TypeAlias"
+		}
+		what = withArticle(name) + "-Type"
 	}
 	c.converted += path
 	message := c.converted + " contains " + before + what + after + ". It will be converted to the String '" + text + "'"

@@ -82,7 +82,7 @@ func (g *siteGenerator) data() string {
 }
 
 func (g *siteGenerator) datum() string {
-	return g.pick("1", "a", "b", "'12'", "[a, 1]", "{ a: 1 }", "~", "true", "\"%{facts.role}\"", "\"%{lookup('key')}\"", "\"%{alias('words')}\"", "\"%{nosuch}\"", "2.5", "''")
+	return g.pick("1", "a", "b", "'12'", "[a, 1]", "{ a: 1 }", "~", "true", "\"%{facts.role}\"", "\"%{lookup('key')}\"", "\"%{alias('words')}\"", "\"%{nothere}\"", "2.5", "''")
 }
 
 // typed returns a type, and a value that is an instance most of the time.
@@ -187,11 +187,11 @@ func (g *siteGenerator) value(depth int) string {
 		case 7:
 			return "m::f(" + g.value(0) + g.pick("", ", 2", ", undef", ", 'no'") + ")"
 		case 8:
-			return "lookup('" + g.pick("key", "who", "words", "hash.b.c", "m::p1", "nosuch") + "'" + g.pick("", "", ", { default_value => 'd' }", ", String", ", Data, 'unique', 'z'") + ")"
+			return "lookup('" + g.pick("key", "who", "words", "hash.b.c", "m::p1", "nosuch") + "'" + g.pick("", ", { default_value => 'd' }", ", { 'default_value' => [1] }", ", String", ", Data, 'first', 'z'") + ")"
 		case 9:
 			return "inline_epp(" + g.pick("'<%= 1 %>'", "'<%- |$x| -%>[<%= $x %>]', { 'x' => 1 }", "'<%- |Integer $x| -%>[<%= $x %>]', { x => 'y' }") + ")"
 		case 10:
-			return "Deferred('upcase', [" + g.value(0) + "])"
+			return "Deferred('" + g.pick("upcase", "upcase", "inline_epp", "m::f", "nosuch") + "', ['" + g.pick("a", "b") + "'])"
 		}
 		return "epp('m/a.epp', { 'x' => " + g.value(0) + " })"
 	}
@@ -210,8 +210,14 @@ func (g *siteGenerator) value(depth int) string {
 	case 4:
 		return "\"${" + g.pick("facts['os']['family']", "trusted['certname']", "role", "::hostname", "server_facts['servername']", "environment", "title", "m::p1", "n::x::p2", "m::params::base", "list", "empty", "serverversion") + "}\""
 	case 5:
+		if !g.rarely(3) {
+			return "'five'"
+		}
 		return g.pick("$nosuch", "$::nosuch", "$m::v", "$n::nosuch", "$c1::p1", "$m::nosuch::x", "$facts['nosuch']", "$facts['nosuch']['deeper']")
 	case 6:
+		if !g.rarely(3) {
+			return "'six'"
+		}
 		return g.ref() + "[" + g.pick("'message'", "'mode'", "message", "'p1'", "'title'") + "]"
 	case 7:
 		return g.pick("defined('m')", "defined(Notify['n1'])", "defined('$role')", "defined(Class['n'])", "tagged('m')", "defined('m::d')", "defined(m::sub)")
@@ -256,6 +262,8 @@ func (g *siteGenerator) ref() string {
 	switch {
 	case g.rarely(10):
 		return "Class[" + g.pick("m", "'n'", "'m::sub'", "c1", "'n::x'", "'::m'", "m, n") + "]"
+	case g.rarely(3):
+		return "Stage['main']"
 	case g.rarely(20) && len(g.virtuals) > 0:
 		return g.pick(g.virtuals...)
 	}
@@ -295,7 +303,7 @@ func (g *siteGenerator) attributes(typ string, most int) []string {
 		if g.rarely(3) {
 			switch name := g.pick("tag", "tag", "noop", "before", "require", "notify", "subscribe", "loglevel", "alias", "schedule", "audit", "*"); name {
 			case "tag":
-				add(name, g.pick("'t1'", "['t1', 't2']", "'a::b'", "[]", "'T1'", "'not a tag'", "undef", "1", "$title"))
+				add(name, g.pick("'t1'", "['t1', 't2']", "'a::b'", "[]", "'T1'", "undef", "1", "$title"))
 			case "noop":
 				add(name, g.pick("true", "false", "undef", "'yes'"))
 			case "before", "require", "notify", "subscribe":
@@ -303,6 +311,9 @@ func (g *siteGenerator) attributes(typ string, most int) []string {
 			case "loglevel":
 				add(name, g.pick("'debug'", "'err'", "crit"))
 			case "alias":
+				if typ == "d" || typ == "e" || typ == "m::d" {
+					continue // they hand it on to all they contain
+				}
 				add(name, fmt.Sprintf("'al%d'", g.IntN(60)))
 			case "schedule":
 				add(name, g.pick("'daily'", "'never'"))
@@ -469,7 +480,7 @@ func (g *siteGenerator) main() string {
 	}
 	if g.rarely(3) {
 		g.vars = append(g.vars, "$nv")
-		fmt.Fprintf(&b, "node %s {\n  $nv = %s\n  %s\n}\n", g.pick("default", "'node1.example.test'", "/^node\\d/", "'other', default", "node1"), g.value(1), g.statement(1)+"\n  "+g.statement(1))
+		fmt.Fprintf(&b, "node %s {\n  $nv = %s\n  %s\n}\n", g.pick("default", "'node1.example.test'", "/^node\\d/", "'other', default", "default"), g.value(1), g.statement(1)+"\n  "+g.statement(1))
 		if g.rarely(4) {
 			b.WriteString("node " + g.pick("default", "'x'", "/example/") + " { notify { 'node': } }\n")
 		}

@@ -58,6 +58,7 @@ type compilation struct {
 	origins  []origins.Origin
 
 	unwritten error  // why a value cannot be part of the catalog
+	secret    bool   // whether a Sensitive value is written: references in it stay types
 	converted string // where in a resource values became texts, as messages have it
 }
 

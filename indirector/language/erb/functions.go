@@ -160,6 +160,9 @@ func (h *host) Changed(name string, v data.Value) {
 func (h *host) Call(name string, args []data.Value, older bool) (v data.Value, known bool, err error) {
 	if older {
 		b := h.f.Library[name]
+		if b == nil {
+			b = h.c.Loaded(name)
+		}
 		if b == nil || !b.Old && !bothKinds[name] {
 			return v, false, nil
 		}

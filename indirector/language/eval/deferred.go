@@ -58,7 +58,11 @@ func (t *Thread) returnType(f *frame, name string, given data.Value, library Lib
 			if fn.returns == nil {
 				return nil, nil
 			}
-			return fn.returns.typeFrom(f)
+			of, err := fn.returns.typeFrom(f)
+			if err != nil || of.String() == "Any" { // as good as none
+				return nil, err
+			}
+			return of, nil
 		}
 		b = fn.builtin
 	}

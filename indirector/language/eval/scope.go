@@ -116,6 +116,14 @@ func (s *Scope) next() *Scope {
 	return s.Outer
 }
 
+// global returns the first scope from this one on that is a node's or the top scope.
+func (s *Scope) global() *Scope {
+	for s.next() != nil && !strings.HasPrefix(s.Owner.String(), "Node[") {
+		s = s.next()
+	}
+	return s
+}
+
 // An unreadyError is a default expression that reads a parameter which has no value yet.
 // It ends the evaluation of the expression as a whole.
 type unreadyError struct{ name string }

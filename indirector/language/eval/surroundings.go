@@ -45,8 +45,9 @@ func (c *Invocation) Callers() []Call {
 }
 
 // Variables returns those that the place of the call sees, by their names: the nearest of
-// each. Parameters without a value are not there.
-func (c *Invocation) Variables() []data.Pair { return visible(c.frame, c.frame.scope) }
+// each. Parameters without a value are not there, and none of the class or define while the
+// default of one is evaluated, which Puppet keeps in a scope that gives them by name only.
+func (c *Invocation) Variables() []data.Pair { return visible(c.frame, c.frame.scope, false) }
 
 // NotFound does what Puppet does when a template or a function of the older kind asks its
 // scope for a variable that is not there: by the setting strict nothing, or a warning for
@@ -101,6 +102,15 @@ func (t *Thread) missing(name string) (reported, reason string, err error) {
 func (c *Invocation) Loads(name string) {
 	file, _ := c.Place()
 	_, _ = c.frame.thread.function(name, file)
+}
+
+// Loaded returns a function in Ruby of a module that this program has, or nil.
+func (c *Invocation) Loaded(name string) *Builtin {
+	fn, err := c.frame.thread.function(name, c.site.source.File)
+	if err != nil || fn == nil {
+		return nil
+	}
+	return fn.builtin
 }
 
 // Called reports that a template or a function calls another by its name.

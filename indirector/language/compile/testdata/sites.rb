@@ -91,7 +91,7 @@ Dir.mktmpdir do |tmp|
     logs.rows.reject! { |l| l[:level] == 'err' && l[:message] == answer[:error] }
     text = JSON.generate(asked.merge(answer).merge(logs: logs.rows))
     text = text.gsub(dir, '<ENV>').gsub(SYSTEM_MODULES, '<SYSTEM_MODULES>').gsub(PUPPET_LIB, '<PUPPET_LIB>')
-    puts text.gsub(/0x0+[0-9a-f]{8,}/, '0xXXXX')
+    puts text.gsub(/:0x0{4}[0-9a-f]+/, '')
     STDOUT.flush
     FileUtils.rm_rf(dir)
   end
