@@ -76,7 +76,7 @@ func TestRecordedSitesAgain(t *testing.T) {
 func TestRandomSites(t *testing.T) {
 	t.Parallel()
 	golden.NeedsPuppet(t)
-	count, seed := 100, uint64(1)
+	count, seed := 250, uint64(1)
 	if s := os.Getenv("INDIRTUI_SITES"); s != "" {
 		count, _ = strconv.Atoi(s)
 	}

@@ -259,6 +259,24 @@ func (t *Thread) qualified(name string) (data.Value, bool) {
 	return data.Value{}, false
 }
 
+// unready returns the error of a parameter without a value, if that is what the qualified
+// name of a variable means.
+func (t *Thread) unready(name string) error {
+	name = strings.TrimPrefix(name, "::")
+	i := strings.LastIndex(name, "::")
+	if i < 0 || t.opts.Catalog == nil {
+		return nil
+	}
+	s := t.opts.Catalog.ClassScope(strings.ToLower(name[:i]))
+	if s == nil {
+		return nil
+	}
+	if v := s.find(name[i+2:]); v == nil || v.ready {
+		return nil
+	}
+	return &unreadyError{name[i+2:]}
+}
+
 // isOpen reports whether a lambda is part of a template.
 func (l *locals) isOpen() bool {
 	for ; l != nil; l = l.around {

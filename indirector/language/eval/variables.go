@@ -74,7 +74,9 @@ func (s site) named(f *frame, name string) (data.Value, error) {
 	var ok bool
 	var err error
 	if strings.Contains(name, "::") {
-		v, ok = f.thread.qualified(name)
+		if v, ok = f.thread.qualified(name); !ok {
+			err = f.thread.unready(name)
+		}
 	} else {
 		v, ok, err = f.scope.reach(name)
 	}
