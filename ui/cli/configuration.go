@@ -113,7 +113,7 @@ func (c *configuration) ruby(mine *config.Config) indirector.Ruby {
 		path = ""
 	case "auto":
 		path = "ruby"
-		if found, err := exec.LookPath(path); err == nil { // without one, what needs it says so
+		if found, err := exec.LookPath(path); err == nil { // without one, what needs it fails
 			path = found
 		}
 	}

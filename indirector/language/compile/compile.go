@@ -112,7 +112,7 @@ type Result struct{ Catalog *model.Catalog }
 
 // An Error is a compile that failed, in Puppet's words. Rules LANG-ERR-05, LANG-ERR-06.
 type Error struct {
-	Node string
+	Node string // "" if the message has none
 	Err  error
 	// Containers are the references of what contains the resource that failed, from the
 	// outermost to that one; nil if no resource did.
@@ -121,7 +121,12 @@ type Error struct {
 	Tried map[string][]string
 }
 
-func (e *Error) Error() string { return e.Err.Error() + " on node " + e.Node }
+func (e *Error) Error() string {
+	if e.Node == "" {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + " on node " + e.Node
+}
 
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -212,6 +217,9 @@ func (c *compilation) run(p *eval.Program) (data.Value, error) {
 
 // failed logs an error and names the node.
 func (c *compilation) failed(err error) error {
+	if unwritten, ok := err.(*unwrittenError); ok {
+		return &Error{Err: unwritten}
+	}
 	out := &Error{Node: c.o.Node.Name, Err: err, Tried: c.tried}
 	for r := c.evaluating; r != nil && r != c.main; r = r.scope.resource {
 		out.Containers = append([]string{r.ref()}, out.Containers...)
@@ -485,6 +493,9 @@ func (c *compilation) evaluatePending() (bool, error) {
 
 // wrapped puts an error behind the resource that was evaluated. Rule LANG-ERR-04.
 func wrapped(r *resource, err error) error {
+	if e, ok := err.(*eval.Exception); ok {
+		return eval.Errorf("Puppet::Parser::Compiler failed with error %s: %s", e.Class, e.Message)
+	}
 	out := &eval.Error{
 		Message: "Evaluation Error: Error while evaluating a Resource Statement, " + err.Error(),
 		File:    r.file, Line: r.line, Wrapped: err,

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -127,11 +128,13 @@ func (c *compilation) parameters(r *resource) (data.Value, error) {
 		h = renamed(h, namevar)
 	}
 	kept := h[:0]
+	c.converted = r.ref()
 	for _, p := range h {
 		if p.Key.Str() == namevar && !r.symbol && p.Value.Kind() == data.String && p.Value.Str() == r.title {
 			continue
 		}
-		kept = append(kept, data.Pair{Key: p.Key, Value: c.toWire(r, p.Key.Str(), p.Value)})
+		c.secret = slices.Contains(r.sensitive, p.Key.Str())
+		kept = append(kept, data.Pair{Key: p.Key, Value: c.toWire(r, below("", p.Key.Str()), p.Value)})
 	}
 	if c.unwritten != nil {
 		return data.Value{}, c.unwritten
@@ -173,24 +176,41 @@ func present(l []data.Value) []data.Value {
 	return out
 }
 
-// toWire returns a value as a catalog has it. Rule LANG-RES-06.
-func (c *compilation) toWire(r *resource, name string, v data.Value) data.Value {
+// below returns the path of a value in a hash or, if the key is a number, in a list.
+func below(path string, key any) string {
+	if i, ok := key.(int); ok {
+		return path + "[" + strconv.Itoa(i) + "]"
+	}
+	return path + "['" + key.(string) + "']"
+}
+
+// toWire returns a value of a resource as a catalog has it. The path is where it is among
+// the parameters. Rule LANG-RES-06.
+func (c *compilation) toWire(r *resource, path string, v data.Value) data.Value {
 	switch v.Kind() {
 	case data.List:
 		l := make([]data.Value, v.Len())
 		for i, x := range v.List() {
-			l[i] = c.toWire(r, name, x)
+			l[i] = c.toWire(r, c.within(path, i), x)
 		}
 		return data.OfList(l)
 	case data.Hash:
-		return c.hashToWire(r, name, v)
+		return c.hashToWire(r, path, v)
 	case data.Symbol, data.Rich:
-		return c.richToWire(r, name, v)
+		return c.richToWire(r, path, v)
 	}
 	return v
 }
 
-func (c *compilation) hashToWire(r *resource, name string, v data.Value) data.Value {
+// within is like below, but spares a path that no message will have.
+func (c *compilation) within(path string, key any) string {
+	if c.o.RichData {
+		return path
+	}
+	return below(path, key)
+}
+
+func (c *compilation) hashToWire(r *resource, path string, v data.Value) data.Value {
 	plain := true
 	for _, p := range v.Hash() {
 		plain = plain && p.Key.Kind() == data.String
@@ -199,23 +219,27 @@ func (c *compilation) hashToWire(r *resource, name string, v data.Value) data.Va
 		h := make([]data.Pair, v.Len())
 		for i, p := range v.Hash() {
 			k := p.Key
-			if k.Kind() != data.String {
-				k = data.OfString(eval.Text(k))
+			switch k.Kind() {
+			case data.String:
+			case data.Symbol:
+				k = data.OfString(k.Str())
+			default:
+				k = c.asText(r, path, "a hash with ", " key", k)
 			}
-			h[i] = data.Pair{Key: k, Value: c.toWire(r, name, p.Value)}
+			h[i] = data.Pair{Key: k, Value: c.toWire(r, c.within(path, k.Str()), p.Value)}
 		}
 		return data.OfHash(h)
 	}
 	l := make([]data.Value, 0, 2*v.Len())
 	for _, p := range v.Hash() {
-		l = append(l, c.toWire(r, name, p.Key), c.toWire(r, name, p.Value))
+		l = append(l, c.toWire(r, path, p.Key), c.toWire(r, path, p.Value))
 	}
 	return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Hash")), data.P("__pvalue", data.OfList(l))})
 }
 
-func (c *compilation) richToWire(r *resource, name string, v data.Value) data.Value {
+func (c *compilation) richToWire(r *resource, path string, v data.Value) data.Value {
 	if t, ok := types.AsType(v); ok {
-		if ref, ok := types.AsReference(t); ok {
+		if ref, ok := types.AsReference(t); ok && !c.secret {
 			of, title, err := c.reference(ref.Type, ref.Title)
 			if err == nil && of.builtin != nil && title == "" {
 				_, err = of.byTitle(title)
@@ -226,11 +250,15 @@ func (c *compilation) richToWire(r *resource, name string, v data.Value) data.Va
 			return data.OfString(c.refText(of, title))
 		}
 	}
-	if !c.o.RichData {
-		return c.asText(r, name, v)
-	}
 	if inner, secret := types.Unwrap(v); secret {
-		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", c.toWire(r, name, inner))})
+		before := c.secret
+		c.secret = true
+		v = c.toWire(r, path, inner)
+		c.secret = before
+		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", v)})
+	}
+	if !c.o.RichData {
+		return c.asText(r, path, "", " value", v)
 	}
 	if t, ok := types.AsType(v); ok {
 		if out, ok := types.ToPcore(t); ok {
@@ -241,20 +269,36 @@ func (c *compilation) richToWire(r *resource, name string, v data.Value) data.Va
 	return out
 }
 
-// asText returns the text of a value that catalogs cannot have without rich data.
-func (c *compilation) asText(r *resource, name string, v data.Value) data.Value {
-	what, text := "a "+eval.RubyClass(v)+" value", eval.Text(v)
+// asText returns the text of a value or a key that catalogs cannot have without rich data.
+// Puppet appends the path of each message to that of the one before.
+func (c *compilation) asText(r *resource, path, before, after string, v data.Value) data.Value {
+	what, text := withArticle(eval.ClassName(v)), eval.Text(v)
 	switch t, isType := types.AsType(v); {
 	case v.Kind() == data.Symbol:
-		what = "the special value default"
+		what, after = "the special value default", ""
 	case isType:
-		what = withArticle(strings.SplitN(t.String(), "[", 2)[0]) + "-Type value"
+		name, _, _ := strings.Cut(t.String(), "[")
+		if ref, ok := types.AsReference(t); ok && ref.Type != "Class" {
+			name = "Resource" // however it is written
+		} else if strings.Contains(name, " = ") {
+			name = "TypeAlias"
+		}
+		what = withArticle(name) + "-Type"
 	}
-	if c.o.Eval.Strict != syntax.StrictOff {
-		c.log(eval.LogEntry{
-			Level: "warning", File: r.file, Line: r.line,
-			Message: r.ref() + "['" + name + "'] contains " + what + ". It will be converted to the String '" + text + "'",
-		})
+	c.converted += path
+	message := c.converted + " contains " + before + what + after + ". It will be converted to the String '" + text + "'"
+	if c.o.Eval.Strict == syntax.StrictError {
+		if c.unwritten == nil {
+			c.unwritten = &unwrittenError{"Evaluation Error: " + message + place(r.file, r.line)}
+		}
+		return data.OfString(text)
 	}
+	c.log(eval.LogEntry{Level: "warning", File: r.file, Line: r.line, Message: message})
 	return data.OfString(text)
 }
+
+// An unwrittenError is a catalog that cannot be written without rich data. Puppet has
+// compiled it by then, so the error names no node and is not logged.
+type unwrittenError struct{ text string }
+
+func (e *unwrittenError) Error() string { return e.text }

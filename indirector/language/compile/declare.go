@@ -470,6 +470,12 @@ func (c *compilation) HasType(name string) (bool, error) {
 	return t != nil, err
 }
 
+// HasClass implements eval.Catalog.
+func (c *compilation) HasClass(name string) (bool, error) {
+	def, err := c.findClass(name)
+	return def != nil, err
+}
+
 // ClassScope implements eval.Catalog. Rule LANG-SC-02.
 func (c *compilation) ClassScope(name string) *eval.Scope {
 	if s := c.scopes[name]; s != nil {

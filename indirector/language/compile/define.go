@@ -21,8 +21,10 @@ func (c *compilation) define(p *eval.Program) error {
 		if err := c.metaparams(container); err != nil {
 			return err
 		}
-		c.thread.Resolve(container)
-		var err error
+		err := c.thread.Resolve(container)
+		if err != nil {
+			return err
+		}
 		switch container.Kind {
 		case eval.ClassKind:
 			err = c.add(c.classes, c.newDefinition(container))
@@ -358,10 +360,8 @@ func (c *compilation) evaluateCode(r *resource) error {
 
 // bind gives a class or define its variables. Rules LANG-SC-05, LANG-DEF-04.
 func (c *compilation) bind(r *resource, s *scope) error {
-	if r.def.module != "" {
-		s.vars.Set("module_name", data.OfString(r.def.module))
-	}
-	if caller := s.parent.source; caller != nil && caller.module != "" {
+	s.vars.Set("module_name", data.OfString(r.def.module)) // "" outside of modules
+	if caller := s.parent.source; caller != nil {
 		s.vars.Set("caller_module_name", data.OfString(caller.module))
 	}
 	params := r.def.paramList()
@@ -402,7 +402,7 @@ func (c *compilation) bind(r *resource, s *scope) error {
 		}
 		v, err := c.thread.Default(p, s.vars)
 		if err != nil {
-			return err
+			return placedIn(r.def, err)
 		}
 		at := c.origin(origins.Origin{Kind: origins.Parameter, File: r.def.File, Line: p.Line})
 		if err := c.set(r, param{name: p.Name, value: v, source: r.source, origin: at}); err != nil {
@@ -411,6 +411,17 @@ func (c *compilation) bind(r *resource, s *scope) error {
 		s.vars.Set(p.Name, v)
 	}
 	return c.checkParams(r)
+}
+
+// placedIn returns an error of a default expression. What has no place, such as a lookup
+// that finds nothing, gets that of the definition.
+func placedIn(d *definition, err error) error {
+	if e, ok := err.(*eval.Error); ok && e.File == "" && e.Line == 0 {
+		at := *e
+		at.File, at.Line = d.File, d.Line
+		return &at
+	}
+	return err
 }
 
 // fromData asks the data for parameters of a class that were not given.
@@ -455,7 +466,7 @@ func (c *compilation) checkParams(r *resource) error {
 			}
 			continue
 		}
-		wrong, err := c.thread.Wrong(&params[i], p.value)
+		wrong, err := c.thread.Wrong(&params[i], p.value, c.library)
 		if err != nil {
 			return err
 		}

@@ -58,9 +58,9 @@ func (c *compilation) finishResource(r *resource) error {
 }
 
 // checkFinished checks the parameters of a class or define again, which overrides may
-// have changed.
+// have changed; and those of a virtual define that was never evaluated for the first time.
 func (c *compilation) checkFinished(r *resource) error {
-	if r.def == nil || r.def.Container == nil || !r.evaluated {
+	if r.def == nil || r.def.Container == nil {
 		return nil
 	}
 	if len(r.sensitive) == 0 {

@@ -138,12 +138,23 @@ func (c *collector) related() []related {
 	return out
 }
 
+// handedOn is like related, for an operand that a collector without resources hands on:
+// Puppet has made no resource of it, so messages have the type as it is written.
+func (c *compilation) handedOn(o operand) related {
+	s := c.related(o)
+	s.text = eval.Text(o.value)
+	return s
+}
+
 // sources returns what one operand means on the left: a collector that found nothing
 // hands on what is left of it.
 func (c *compilation) sources(o operand) []related {
+	if o.collector == nil {
+		return []related{c.related(o)}
+	}
 	for range len(c.collectors) + 1 {
 		if o.collector == nil {
-			return []related{c.related(o)}
+			return []related{c.handedOn(o)}
 		}
 		if found := o.collector.related(); len(found) > 0 {
 			return found
@@ -154,12 +165,12 @@ func (c *compilation) sources(o operand) []related {
 		o = o.collector.empty[0]
 	}
 	if o.collector == nil {
-		return []related{c.related(o)}
+		return []related{c.handedOn(o)}
 	}
 	var out []related
 	for _, x := range o.collector.empty {
 		if x.collector == nil {
-			out = append(out, c.related(x))
+			out = append(out, c.handedOn(x))
 		} else {
 			out = append(out, x.collector.related()...)
 		}

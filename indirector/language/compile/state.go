@@ -19,6 +19,7 @@ type compilation struct {
 	o       Options
 	version data.Value
 	thread  *eval.Thread
+	library eval.Library
 
 	// What is defined, by names in small letters.
 	classes map[string]*definition
@@ -56,7 +57,9 @@ type compilation struct {
 	tagInfos map[string]*tagInfo
 	origins  []origins.Origin
 
-	unwritten error // why a value cannot be part of the catalog
+	unwritten error  // why a value cannot be part of the catalog
+	secret    bool   // whether a Sensitive value is written: references in it stay types
+	converted string // where in a resource values became texts, as messages have it
 }
 
 // A key finds a resource: by its title, or by its key attributes.
@@ -73,7 +76,7 @@ func newCompilation(ctx context.Context, o Options) *compilation {
 		o.MaxResources = 1_000_000
 	}
 	c := &compilation{
-		ctx: ctx, o: o, mainDef: &definition{kind: eval.ClassKind},
+		ctx: ctx, o: o, library: Library(), mainDef: &definition{kind: eval.ClassKind},
 		classes: map[string]*definition{}, defines: map[string]*definition{}, absent: map[string]bool{}, tried: map[string][]string{}, defined: map[*eval.Program]bool{}, types: map[string]*resourceType{},
 		table: map[key]*resource{}, scopes: map[string]*scope{}, overrides: map[key][]*resource{},
 		tagInfos: map[string]*tagInfo{},

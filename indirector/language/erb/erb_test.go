@@ -18,6 +18,10 @@ type world struct {
 
 var errLimit = errors.New("limit")
 
+func (w *world) NotFound(string) error { return nil }
+
+func (w *world) Seen(name string) (data.Value, bool) { return w.Variable(name) }
+
 func (w *world) Variable(name string) (data.Value, bool) {
 	return data.OfHash(w.variables).Lookup(strings.TrimPrefix(name, "::"))
 }

@@ -177,6 +177,16 @@ type host struct {
 
 func (h *host) Variable(name string) (data.Value, bool) { return h.c.Variable(name) }
 
+func (h *host) Seen(name string) (data.Value, bool) { return h.c.Seen(name) }
+
+func (h *host) NotFound(name string) error {
+	err := h.c.NotFound(name)
+	if e, ok := err.(*eval.Exception); ok {
+		return &failure{e.Class, e.Message}
+	}
+	return err
+}
+
 func (h *host) Variables() []data.Pair {
 	if h.f.Variables == nil {
 		return nil
@@ -208,7 +218,10 @@ func (h *host) Call(name string, args []data.Value, older bool) (data.Value, boo
 func (h *host) call(name string, args []data.Value, older bool) (v data.Value, known bool, err error) {
 	if older {
 		b := h.f.Library[name]
-		if b == nil && !h.c.KnowsOld(name) || b != nil && !b.Old && !bothKinds[name] {
+		if b == nil {
+			b = h.c.Loaded(name)
+		}
+		if b == nil || !b.Old && !bothKinds[name] {
 			return v, false, nil
 		}
 	}

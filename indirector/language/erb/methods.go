@@ -779,7 +779,11 @@ func foundMethods() map[string]method {
 // scopeMethods are those of the object scope. Rule LANG-ERB-04.
 func scopeMethods() map[string]method {
 	lookup := func(c *send) (value, error) {
-		v, _ := c.r.host.Variable(toS(c.arg(0)))
+		name := toS(c.arg(0))
+		v, ok := c.r.host.Variable(name)
+		if !ok {
+			return nil, c.r.host.NotFound(name)
+		}
 		return fromData(v), nil
 	}
 	exists := func(c *send) (value, error) {

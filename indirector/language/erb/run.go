@@ -22,6 +22,11 @@ const maxDepth = 500
 type Host interface {
 	// Variable returns a variable of the scope, whose name may begin with ::.
 	Variable(name string) (data.Value, bool)
+	// NotFound does what Puppet does when a variable is not there that was asked for by its
+	// name.
+	NotFound(name string) error
+	// Seen returns one of Variables.
+	Seen(name string) (data.Value, bool)
 	// Variables returns those of the scope and of the scopes around it.
 	Variables() []data.Pair
 	// Set binds a variable of the scope, unless it is bound already.
@@ -133,7 +138,7 @@ func (r *run) instance(name string) (value, bool) {
 	if v, ok := r.instances[name]; ok || r.hasAll || r.set[name] {
 		return v, ok
 	}
-	if v, ok := r.host.Variable(name[1:]); ok {
+	if v, ok := r.host.Seen(name[1:]); ok {
 		if v.IsNil() {
 			return nil, false
 		}
@@ -150,7 +155,7 @@ func (r *run) instance(name string) (value, bool) {
 func (r *run) keep(name string) {
 	at := instanceName(name)
 	if _, ok := r.instances[at]; !ok && !r.hasAll {
-		if v, ok := r.host.Variable(name); ok && !v.IsNil() {
+		if v, ok := r.host.Seen(name); ok && !v.IsNil() {
 			r.instances[at] = v
 		}
 	}

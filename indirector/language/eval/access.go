@@ -171,13 +171,17 @@ func (s site) indexList(f *frame, n *syntax.Access, l, keys []data.Value) (data.
 		return data.Value{}, issueAt(n.Left, "Array supports [] with one or two arguments. Got %d", len(keys))
 	}
 	var at [2]int64
+	var numbers [2]data.Value
 	for i, k := range keys {
 		number, err := s.numeric(f, k, keyNode(n, i))
 		if err != nil {
 			return k, err
 		}
+		numbers[i] = number
+	}
+	for i, number := range numbers[:len(keys)] { // once all are numbers
 		if number.Kind() != data.Int {
-			return k, issueAt(keyNode(n, i), "An Array[] cannot use %s where Integer is expected", types.Generalized(number))
+			return number, issueAt(keyNode(n, i), "An Array[] cannot use %s where Integer is expected", types.Generalized(number))
 		}
 		at[i] = number.Int()
 	}

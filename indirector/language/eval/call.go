@@ -80,7 +80,11 @@ func (s site) callBuiltin(f *frame, b *Builtin, args []data.Value, block *Lambda
 		if err := f.thread.step(); err != nil {
 			return data.Value{}, err
 		}
-		return b.Call(&Invocation{Args: args, frame: f, site: s})
+		before := f.thread.calling
+		f.thread.calling = s
+		v, err := b.Call(&Invocation{Args: args, frame: f, site: s})
+		f.thread.calling = before
+		return v, err
 	}
 	if err := f.thread.push(b.Name, s); err != nil {
 		return data.Value{}, err

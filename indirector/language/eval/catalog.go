@@ -27,6 +27,8 @@ type Catalog interface {
 	// HasType reports whether there is a resource type or a define of a name, in small
 	// letters.
 	HasType(name string) (bool, error)
+	// HasClass reports whether there is a class of a name.
+	HasClass(name string) (bool, error)
 	// ClassScope returns the variables of a class, or nil if it was not evaluated.
 	ClassScope(name string) *Scope
 }
@@ -152,9 +154,7 @@ func (t *Thread) Top() *Scope { return t.top }
 // RunIn evaluates the statements of a program outside of its definitions in a scope, and
 // returns the value of the last.
 func (t *Thread) RunIn(s *Scope, p *Program) (data.Value, error) {
-	f := t.enter(nil, s, nil)
-	defer t.leave(f)
-	v, err := p.main(f)
+	v, err := t.statements(s, p)
 	return v, outside(err)
 }
 
@@ -165,6 +165,10 @@ func (t *Thread) RunContainer(d *Container, s *Scope, match []data.Value) error 
 		return err
 	}
 	defer t.pop()
+	part := &t.stack[len(t.stack)-1]
+	part.isPart, part.from = true, t.calling
+	t.calling = site{}
+	defer func() { t.calling = part.from }()
 	f := t.enter(nil, s, nil)
 	defer t.leave(f)
 	f.match = match
@@ -195,25 +199,32 @@ func (t *Thread) Default(p *ContainerParam, s *Scope) (data.Value, error) {
 }
 
 // Resolve evaluates the types of the parameters of a class or define, as Puppet does when
-// it reads one. Errors are those of its evaluation, later.
-func (t *Thread) Resolve(d *Container) {
+// it reads one, and fails if one of them is none.
+func (t *Thread) Resolve(d *Container) error {
 	f := t.enter(nil, t.top, nil)
 	defer t.leave(f)
 	for i := range d.Params {
 		if p := d.Params[i].typed; p != nil {
-			_, _ = p.typeFrom(f)
+			if _, err := p.typeFrom(f); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // Wrong describes why a value is not of the type of a parameter: a line for each reason.
-// It is nil if it is of that type.
-func (t *Thread) Wrong(p *ContainerParam, v data.Value) ([]string, error) {
-	if p.typed == nil {
+// It is nil if it is of that type. The library has the functions that may be deferred.
+func (t *Thread) Wrong(p *ContainerParam, v data.Value, library Library) ([]string, error) {
+	deferred := isDeferred(v)
+	if p.typed == nil && !deferred {
 		return nil, nil
 	}
 	f := t.enter(nil, t.top, nil)
 	defer t.leave(f)
+	if deferred {
+		return t.wrongDeferred(f, p, v, library)
+	}
 	of, err := p.typed.typeFrom(f)
 	if err != nil || Accepts(of, v) {
 		return nil, err

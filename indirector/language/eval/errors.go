@@ -55,6 +55,12 @@ func issueAt(n syntax.Node, format string, args ...any) error {
 // other errors of this program.
 func Errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
+// An Exception is an error of Ruby that Puppet does not expect. Its class is part of the
+// message where no part of the language is around it.
+type Exception struct{ Class, Message string }
+
+func (e *Exception) Error() string { return e.Message }
+
 // A jump leaves lambdas and functions: it is no error. Rule LANG-EV-05.
 type jump struct {
 	kind  jumpKind
@@ -122,7 +128,7 @@ func panicked(r any) error {
 type site struct {
 	node   syntax.Node
 	source *syntax.Source
-	quiet  bool // that it is read is not told
+	quiet  bool // that it is read is not reported
 }
 
 func (s site) position(n syntax.Node) (line, column int) {

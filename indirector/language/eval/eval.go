@@ -112,6 +112,9 @@ type Thread struct {
 	logged    map[string]bool            // what is logged once
 	reads     map[string]bool            // names that Options.Read received
 	stack     []call
+	calling   site                // the function without a lambda that is called now; its node may be nil
+	program   string              // the file of the program that is run in the top scope
+	isRunning bool                // whether one is
 	output    *output             // of the template that is evaluated
 	inline    map[string]*Program // templates by their texts
 	steps     int64
@@ -163,11 +166,18 @@ func (t *Thread) Run(ctx context.Context, p *Program) (data.Value, error) {
 		if err := t.Define(p); err != nil {
 			return data.Value{}, err
 		}
-		f := t.enter(nil, t.top, nil)
-		v, err := p.main(f)
-		t.leave(f)
-		return v, err
+		return t.statements(t.top, p)
 	})
+}
+
+// statements evaluates those of a program outside of its definitions in a scope.
+func (t *Thread) statements(s *Scope, p *Program) (data.Value, error) {
+	f := t.enter(nil, s, nil)
+	defer t.leave(f)
+	program, isRunning := t.program, t.isRunning
+	defer func() { t.program, t.isRunning = program, isRunning }()
+	t.program, t.isRunning = p.source.File, true
+	return p.main(f)
 }
 
 // Call calls a function that programs or modules have, from outside of programs. What has

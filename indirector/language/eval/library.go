@@ -37,6 +37,8 @@ type Way struct {
 	// Refusal marks arguments that the function knows and refuses in words of its own,
 	// which Do returns. Messages do not name it among the signatures.
 	Refusal bool
+	// Returns is the type of what a way returns, if Puppet's function has one.
+	Returns string
 
 	signature Signature
 }

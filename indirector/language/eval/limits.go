@@ -12,6 +12,10 @@ import (
 type call struct {
 	name string
 	site site
+	// from is the call of a function without a lambda, such as include, that began this
+	// part, which is a class, a define or a node; its node is nil if there was none.
+	from   site
+	isPart bool
 }
 
 // calls returns the calls under way. Rule LANG-ERR-09.
@@ -137,7 +141,7 @@ func (t *Thread) push(name string, s site) error {
 	if len(t.stack) >= t.opts.MaxDepth {
 		return Issuef("%d calls within each other: %s", len(t.stack), t.cycle(name))
 	}
-	t.stack = append(t.stack, call{name, s})
+	t.stack = append(t.stack, call{name: name, site: s})
 	return t.step()
 }
 

@@ -150,6 +150,9 @@ func richClass(v data.Value) string {
 	case isURI:
 		return "URI::Generic"
 	}
+	if isDeferred(v) {
+		return "Deferred"
+	}
 	return Label(v)
 }
 

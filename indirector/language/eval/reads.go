@@ -14,7 +14,7 @@ type VariableRead struct {
 	Line    int    // from 1
 }
 
-// read tells that a variable was read at the place of s, the first time that it is.
+// read reports that a variable was read at the place of s, the first time that it is.
 func (s site) read(f *frame, name string, unknown bool) {
 	t := f.thread
 	if t.opts.Read == nil || s.quiet || t.reads[name] {
@@ -42,6 +42,14 @@ func (c *Invocation) readAt(name string) {
 	if _, at, _ := c.frame.scope.reach(name); at == t.top {
 		file, line := c.Place()
 		t.report(VariableRead{Name: name, File: file, Line: line})
+	}
+}
+
+// readUnknown is readAt for a variable that is not there.
+func (c *Invocation) readUnknown(name string) {
+	if t := c.frame.thread; t.opts.Read != nil && !t.reads[name] {
+		file, line := c.Place()
+		t.report(VariableRead{Name: name, Unknown: true, File: file, Line: line})
 	}
 }
 

@@ -207,13 +207,16 @@ func (s site) evaluateBodies(f *frame, bodies []bodyCode) ([]declaredBody, error
 			usual = i
 		}
 		all[i].titles = titles
-		attrs, err := s.appendAttributes(f, make([]Attribute, 0, len(b.attrs)), b.attrs)
-		if err != nil {
-			return nil, err
-		}
-		for j, a := range attrs {
-			if _, again := attributeNamed(attrs[:j], a.Name); again {
-				return nil, Issuef("The attribute '%s' has already been set", a.Name)
+		attrs := make([]Attribute, 0, len(b.attrs))
+		for k := range b.attrs { // each is checked before the next one is evaluated
+			before := len(attrs)
+			if attrs, err = s.appendAttributes(f, attrs, b.attrs[k:k+1]); err != nil {
+				return nil, err
+			}
+			for j := before; j < len(attrs); j++ {
+				if _, again := attributeNamed(attrs[:j], attrs[j].Name); again {
+					return nil, Issuef("The attribute '%s' has already been set", attrs[j].Name)
+				}
 			}
 		}
 		all[i].attrs = attrs

@@ -116,6 +116,14 @@ func (s *Scope) next() *Scope {
 	return s.Outer
 }
 
+// global returns the first scope from this one on that is a node's or the top scope.
+func (s *Scope) global() *Scope {
+	for s.next() != nil && !strings.HasPrefix(s.Owner.String(), "Node[") {
+		s = s.next()
+	}
+	return s
+}
+
 // An unreadyError is a default expression that reads a parameter which has no value yet.
 // It ends the evaluation of the expression as a whole.
 type unreadyError struct{ name string }
@@ -249,6 +257,24 @@ func (t *Thread) qualified(name string) (data.Value, bool) {
 		}
 	}
 	return data.Value{}, false
+}
+
+// unready returns the error of a parameter without a value, if that is what the qualified
+// name of a variable means.
+func (t *Thread) unready(name string) error {
+	name = strings.TrimPrefix(name, "::")
+	i := strings.LastIndex(name, "::")
+	if i < 0 || t.opts.Catalog == nil {
+		return nil
+	}
+	s := t.opts.Catalog.ClassScope(strings.ToLower(name[:i]))
+	if s == nil {
+		return nil
+	}
+	if v := s.find(name[i+2:]); v == nil || v.ready {
+		return nil
+	}
+	return &unreadyError{name[i+2:]}
 }
 
 // isOpen reports whether a lambda is part of a template.

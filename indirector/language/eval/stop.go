@@ -3,6 +3,7 @@ package eval
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -50,9 +51,9 @@ func (s *Stop) Calls() []Call { return s.thread.calls() }
 // Variables are those that the place sees, the nearest first.
 func (s *Stop) Variables() []data.Pair {
 	if s.frame == nil {
-		return visible(nil, s.scope)
+		return visible(nil, s.scope, true)
 	}
-	return visible(s.frame, s.frame.scope)
+	return visible(s.frame, s.frame.scope, true)
 }
 
 // IsArmed reports whether to stop anywhere. It is asked before a Stop is made.
@@ -82,8 +83,9 @@ func (d *Container) title() string {
 	return cmp.Or(d.Name, strings.Join(names, ", "))
 }
 
-// visible are the variables of a frame and the scopes behind it, the nearest first.
-func visible(f *frame, s *Scope) []data.Pair {
+// visible are the variables of a frame and the scopes behind it, the nearest first. Unless
+// unsealed, parameters are left out while the default of one is evaluated.
+func visible(f *frame, s *Scope, unsealed bool) []data.Pair {
 	var out []data.Pair
 	seen := map[string]bool{}
 	put := func(name string, v data.Value) {
@@ -101,10 +103,15 @@ func visible(f *frame, s *Scope) []data.Pair {
 	}
 	for ; s != nil; s = s.next() {
 		for _, v := range s.vars {
-			if v.ready {
+			if s.shows(&v, unsealed) {
 				put(v.name, v.value)
 			}
 		}
 	}
 	return out
+}
+
+// shows reports whether a variable of a scope has a value, and one that is not left out.
+func (s *Scope) shows(v *variable, unsealed bool) bool {
+	return v.ready && (unsealed || !s.sealed || !slices.Contains(s.expected, v.name))
 }

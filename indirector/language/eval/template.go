@@ -74,7 +74,7 @@ func (c *compiler) render(n *syntax.Render) code {
 
 // Render evaluates a template, with arguments by their names; nil is none. It sees the
 // variables of the place of the call if it is part of the program there; else those of the
-// top scope. Errors of its syntax are returned in Puppet's words, for the function that
+// node's statement and of the top scope. Errors of its syntax are returned in Puppet's words, for the function that
 // was called. Rules LANG-EPP-02, LANG-EPP-03.
 func (c *Invocation) Render(function string, p *Program, args data.Value, inline bool) (data.Value, error) {
 	t := c.frame.thread
@@ -117,7 +117,7 @@ func made(p Part, v data.Value) string {
 
 func (c *Invocation) renderIn(function string, p *Program, args data.Value, inline bool) (data.Value, error) {
 	t := c.frame.thread
-	scope, outer := t.top, (*frame)(nil)
+	scope, outer := c.frame.scope.global(), (*frame)(nil)
 	if inline {
 		scope, outer = c.frame.scope, c.frame
 	}

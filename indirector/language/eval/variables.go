@@ -85,7 +85,7 @@ func (s site) named(f *frame, name string) (data.Value, error) {
 	return data.Value{}, s.warn(f, strict, s.node, "Unknown variable: '"+name+"'.")
 }
 
-// resolved is named without a complaint.
+// resolved is named for a variable that may be unknown.
 func (s site) resolved(f *frame, name string) (data.Value, bool, error) {
 	if !strings.Contains(name, "::") {
 		v, at, err := f.scope.reach(name)
@@ -101,7 +101,10 @@ func (s site) resolved(f *frame, name string) (data.Value, bool, error) {
 		}
 	}
 	v, ok := f.thread.qualified(name)
-	return v, ok, nil
+	if !ok {
+		return v, false, f.thread.unready(name)
+	}
+	return v, true, nil
 }
 
 // warn logs a message at the place of a node, or fails, as a setting wants it.

@@ -56,13 +56,14 @@ func control() map[string][]eval.Way {
 func logging() map[string][]eval.Way {
 	out := map[string][]eval.Way{}
 	for _, level := range []string{"debug", "info", "notice", "warning", "err", "alert", "crit", "emerg"} {
-		out[level] = []eval.Way{way("Any values*", func(c *eval.Invocation) (data.Value, error) {
+		log := func(c *eval.Invocation) (data.Value, error) {
 			text, err := joined(c)
 			if err == nil {
 				c.Log(level, text)
 			}
 			return undef, err
-		})}
+		}
+		out[level] = []eval.Way{{Params: "Any values*", Do: log, Returns: "Undef"}}
 	}
 	return out
 }

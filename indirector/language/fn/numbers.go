@@ -182,10 +182,18 @@ func LeadingFloat(s string) float64 {
 	return f
 }
 
+var hexadecimal = regexp.MustCompile(`(?i)\A[-+]?0x[0-9a-f]+(?:(?:\.[0-9a-f]+)?(p[-+]?\d+))?\z`)
+
 // ParseFloat reads a number as Ruby's Float() does: blanks around it, and single
 // underscores between digits.
 func ParseFloat(s string) (float64, error) {
 	trimmed := strings.TrimSpace(s)
+	if m := hexadecimal.FindStringSubmatch(trimmed); m != nil {
+		if m[1] == "" {
+			trimmed += "p0"
+		}
+		return strconv.ParseFloat(trimmed, 64)
+	}
 	plain := strings.ReplaceAll(trimmed, "_", "")
 	bad := strings.Contains(trimmed, "__") || strings.HasPrefix(trimmed, "_") || strings.HasSuffix(trimmed, "_") ||
 		strings.HasPrefix(strings.TrimLeft(plain, "+-"), ".") || strings.HasSuffix(plain, ".") || strings.ContainsAny(plain, "nNpP")

@@ -10,11 +10,13 @@ import (
 // templates are functions of EPP. Rules LANG-EPP-02 to LANG-EPP-04.
 func templates() map[string][]eval.Way {
 	const parameters = `Hash[Pattern[/^\w+$/], Any] parameters?`
+	const returned = "Variant[String, Sensitive[String]]"
+	inline := func(c *eval.Invocation) (data.Value, error) {
+		return c.Render("inline_epp", c.Inline(c.Arg(0).Str(), Library()), c.Arg(1), true)
+	}
 	return map[string][]eval.Way{
-		"epp": {way("String path; "+parameters, epp)},
-		"inline_epp": {way("String template; "+parameters, func(c *eval.Invocation) (data.Value, error) {
-			return c.Render("inline_epp", c.Inline(c.Arg(0).Str(), Library()), c.Arg(1), true)
-		})},
+		"epp":        {{Params: "String path; " + parameters, Do: epp, Returns: returned}},
+		"inline_epp": {{Params: "String template; " + parameters, Do: inline, Returns: returned}},
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
-	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
 )
 
@@ -66,7 +65,7 @@ func (u *use) asked(m map[string]any) (data.Value, error) {
 			return data.OfList([]data.Value{v}), nil
 		}
 		if m["wanted"] == true {
-			return data.OfList(nil), absent(c, name)
+			return data.OfList(nil), c.NotFound(name)
 		}
 		return data.OfList(nil), nil
 	case "variables":
@@ -88,7 +87,8 @@ func (u *use) asked(m map[string]any) (data.Value, error) {
 	case "member":
 		return u.member(c, m, name, args)
 	case "older":
-		return data.OfBool(c.KnowsOld(name)), nil
+		b := c.Loaded(name)
+		return data.OfBool(b != nil && b.Old), nil
 	case "resource":
 		if u.o.Resource == nil || len(args) < 2 {
 			return data.Value{}, nil
@@ -110,20 +110,6 @@ func (u *use) asked(m map[string]any) (data.Value, error) {
 		return data.Value{}, nil
 	}
 	return data.Value{}, missing{fmt.Errorf("%v is not answered here", m["ask"])}
-}
-
-// absent reports that a function wants a variable that does not exist, as Puppet does: of
-// one in a class Puppet knows more, and this side is silent.
-func absent(c *eval.Invocation, name string) error {
-	if strings.Contains(name, "::") || c.Strict() == syntax.StrictOff {
-		return nil
-	}
-	text := "Undefined variable '" + name + "'; "
-	if c.Strict() == syntax.StrictError {
-		return eval.Errorf("%s", text)
-	}
-	c.WarnOnce(text, false)
-	return nil
 }
 
 // callFor calls a function for Ruby, which may give it a block.

@@ -23,10 +23,7 @@ var others = map[string]*eval.Builtin{
 // onOrOff returns On or Off for what is true or false, and other values as texts.
 func onOrOff(c *eval.Invocation) (data.Value, error) {
 	v := c.Arg(0)
-	text, err := c.Text(v)
-	if err != nil {
-		return data.Value{}, err
-	}
+	text := eval.RubyText(v)
 	isText, small := v.Kind() == data.String, strings.ToLower(text)
 	switch {
 	case v.IsNil(), v.Kind() == data.Bool && !v.Bool(), isText && strings.Contains(small, "false"):

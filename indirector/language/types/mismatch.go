@@ -35,6 +35,9 @@ func Unfit(subject string, t Type, v data.Value) string {
 	return strings.TrimSpace(mismatched(wrongType, (*place)(nil).at(subject), t, Infer(v)).String())
 }
 
+// MismatchOf is what Mismatch returns of a value of the actual type.
+func MismatchOf(subject string, t, actual Type) string { return mismatchOf(subject, t, actual) }
+
 func mismatchOf(subject string, t, actual Type) string {
 	found := describe(t, actual, (*place)(nil).at(subject))
 	if len(found) == 1 {

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// Generalize returns a type without sizes, ranges and values.
+func Generalize(t Type) Type { return generalize(t) }
+
 // generalize returns a type without sizes, ranges and values.
 func generalize(t Type) Type {
 	switch t := t.(type) {

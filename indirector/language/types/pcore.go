@@ -164,6 +164,13 @@ func (p *pcore) other(t Type) bool {
 		p.put("param_types", params)
 		p.put("block_type", p.inner(t.block))
 		p.put("return_type", p.inner(t.result))
+	case *aliasType:
+		if t.recursive { // it consists of itself, which is written as a place in it
+			return false
+		}
+		p.put("name", data.OfString(t.name))
+		p.put("type_expr", data.Value{}) // Puppet has it no more once the alias is resolved
+		p.put("resolved_type", p.inner(t.resolved))
 	case classType:
 		if t.name != "" {
 			p.put("class_name", data.OfString(t.name))

@@ -30,6 +30,8 @@ STDIN.each_line do |row|
   rescue StandardError, SystemStackError, NoMemoryError => e
     { ruby: "#{e.class}: #{e.message.lines.first}" }
   end
+  # What cuts a text amid a character, as String does with a precision, gives no text of JSON.
+  answer = answer.transform_values { |v| v.is_a?(String) ? v.scrub : v }
   puts JSON.generate({ code: asked['code'] }.merge(answer))
   STDOUT.flush
 end

@@ -307,7 +307,7 @@ func rangeOf(c *call) (data.Value, error) {
 			return undef, eval.Errorf("range(): 3rd arg (step size) must be a non zero integer (e.g. 1 or -1)")
 		}
 	} else {
-		if !isString(from) {
+		if !isString(from) && from.Kind() != data.Symbol {
 			return undef, noMethod("match", from)
 		}
 		re, err := eval.CompileRegexp(`^(\w+)(\.\.\.?|\-)(\w+)$`)

@@ -6,7 +6,6 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
-	"indirtui/indirector/language/syntax"
 )
 
 // network are functions of addresses and of the interfaces of a node.
@@ -127,11 +126,8 @@ func hasFact(kind string) do {
 func hasInterface(c *call) (data.Value, error) {
 	all, ok := c.Variable("interfaces")
 	if !ok {
-		if c.Strict() == syntax.StrictError {
-			return undef, eval.Errorf("Undefined variable 'interfaces'; ")
-		}
-		if c.Strict() != syntax.StrictOff {
-			c.WarnOnce("Undefined variable 'interfaces'; ", false)
+		if err := c.NotFound("interfaces"); err != nil {
+			return undef, err
 		}
 	}
 	if all.IsNil() {

@@ -152,7 +152,7 @@ func toBytes(c *call) (data.Value, error) {
 	if isNumber(v) {
 		return v, nil
 	}
-	if !isString(v) {
+	if !isString(v) && v.Kind() != data.Symbol { // both match regular expressions
 		return undef, eval.Errorf("%s", eval.NoString(v))
 	}
 	re, err := eval.CompileRegexp(`([0-9.e+-]*)\s*([^bB]?)`)

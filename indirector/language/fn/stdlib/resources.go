@@ -89,7 +89,17 @@ func assertPrivate(c *call) (data.Value, error) {
 	if v := c.Arg(0); isString(v) {
 		return undef, refusef("%s", v.Str())
 	}
-	return undef, refusef("Class %s is private", "")
+	return undef, refusef("%s is private", owner(c.Scope().Owner.String()))
+}
+
+// owner is what a class or a define is called that a scope belongs to, which is known as
+// Class[Name] or Name[title].
+func owner(of string) string {
+	typ, title, _ := strings.Cut(strings.TrimSuffix(of, "]"), "[")
+	if typ == "Class" {
+		return "Class " + strings.ToLower(strings.TrimPrefix(title, "main"))
+	}
+	return "Definition " + strings.ToLower(typ)
 }
 
 func private(c *call) (data.Value, error) {
