@@ -9,7 +9,7 @@ import (
 
 // A siteGenerator writes small random sites: manifests with nodes, modules, data and facts.
 // Where the generator of manifests has few kinds of statements in many orders, this one has
-// most of what the language can declare. What fails is rare, and about half of them compile.
+// most of what the language can declare. What fails is rare in each, so that about a fifth of them compile.
 type siteGenerator struct {
 	*rand.Rand
 	titles   map[string]int // how many resources of a type have got a title
