@@ -140,6 +140,9 @@ type Change struct {
 	Sign string          `json:"sign"`
 	A    json.RawMessage `json:"a,omitempty"`
 	B    json.RawMessage `json:"b,omitempty"`
+	// FromA and FromB are where the values are from, as far as whoever asked has added that.
+	FromA string `json:"from_a,omitempty"`
+	FromB string `json:"from_b,omitempty"`
 }
 
 // A Step is one question of two requests.
@@ -305,6 +308,12 @@ func (r *Report) Text() string {
 	}
 	for _, c := range r.Changes {
 		fmt.Fprintln(&b, c.String())
+		if c.FromA != "" {
+			fmt.Fprintln(&b, "    A", c.FromA)
+		}
+		if c.FromB != "" {
+			fmt.Fprintln(&b, "    B", c.FromB)
+		}
 	}
 	for i := range r.Requests {
 		fmt.Fprintln(&b, r.Requests[i].String())

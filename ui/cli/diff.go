@@ -14,6 +14,7 @@ import (
 	"indirtui/traces/diff"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
+	"indirtui/ui/compare"
 )
 
 // A diffCommand compares two recordings, runs, requests or termini.
@@ -104,7 +105,7 @@ func (c *diffCommand) report(ctx context.Context, args []string) (report *diff.R
 	options.Apart = sets[0].Log != sets[1].Log
 	switch {
 	case requests[0] != 0 && requests[1] != 0:
-		return diff.Requests(sets[0].Log, requests[0], sets[1].Log, requests[1], options)
+		return compare.Requests(sets[0].Log, requests[0], sets[1].Log, requests[1], options)
 	case requests[0] != 0 || requests[1] != 0:
 		return nil, &command.UsageError{What: "one side is a request and the other is not", Advice: "name two of the same kind"}
 	}
@@ -196,5 +197,5 @@ func twoTermini(ctx context.Context, e *engine.Engine, verb string, words, termi
 	if err := e.Store.Flush(); err != nil {
 		return nil, err
 	}
-	return diff.Requests(e.Store, ids[0], e.Store, ids[1], options)
+	return compare.Requests(e.Store, ids[0], e.Store, ids[1], options)
 }

@@ -81,8 +81,8 @@ func refs(env *session.Env, a, b Ref) tea.Cmd {
 func read(env *session.Env, a, b Ref) func() compared {
 	o := diff.Options{Ignore: slices.Clone(env.Ignored), Apart: a.Log != b.Log}
 	return func() compared {
-		r, err := diff.Requests(a.Log, a.ID, b.Log, b.ID, o)
-		return compared{a, b, r, readOrigins(a, b, r), err}
+		r, from, err := requests(a.Log, a.ID, b.Log, b.ID, o)
+		return compared{a, b, r, from, err}
 	}
 }
 

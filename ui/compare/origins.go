@@ -7,16 +7,49 @@ import (
 	"indirtui/ui/value"
 )
 
+// Requests compares two requests, as diff.Requests does. Of catalogs that were compiled here
+// each difference has where both sides are from.
+func Requests(la diff.Log, a uint64, lb diff.Log, b uint64, o diff.Options) (*diff.Report, error) {
+	r, _, err := requests(la, a, lb, b, o)
+	return r, err
+}
+
+// requests is Requests, with where the attributes are from by their paths.
+func requests(la diff.Log, a uint64, lb diff.Log, b uint64, o diff.Options) (*diff.Report, map[string][2]string, error) {
+	r, err := diff.Requests(la, a, lb, b, o)
+	from := readOrigins(la, a, lb, b, r)
+	if from == nil {
+		return r, nil, err
+	}
+	at, depth, next := [2]string{}, 0, 0
+	for i := range r.Values.Lines {
+		l := &r.Values.Lines[i]
+		if both, ok := from[l.Path]; ok {
+			at, depth = both, l.Depth
+		} else if l.Depth <= depth {
+			at = [2]string{}
+		}
+		if next < len(r.Changes) && r.Changes[next].Path == l.Path {
+			r.Changes[next].FromA, r.Changes[next].FromB = at[0], at[1]
+			next++
+		}
+	}
+	return r, from, err
+}
+
 // readOrigins returns where the attributes that differ are from on both sides, by their
 // paths: of catalogs that were compiled here.
-func readOrigins(a, b Ref, r *diff.Report) map[string][2]string {
+func readOrigins(la diff.Log, a uint64, lb diff.Log, b uint64, r *diff.Report) map[string][2]string {
 	if r == nil || r.Values == nil {
 		return nil
 	}
 	var docs [2]*origins.Document
-	for i, side := range [...]Ref{a, b} {
-		if t, err := side.Log.Trace(side.ID); err == nil {
-			docs[i] = value.DocumentOf(side.Log, t)
+	for i, side := range [...]struct {
+		log diff.Log
+		id  uint64
+	}{{la, a}, {lb, b}} {
+		if t, err := side.log.Trace(side.id); err == nil {
+			docs[i] = value.DocumentOf(side.log, t)
 		}
 	}
 	if docs[0] == nil && docs[1] == nil {

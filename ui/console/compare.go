@@ -48,7 +48,7 @@ func compareWhat(c *Console, l call) (tea.Cmd, error) {
 func (c *Console) compareTwo(a, b uint64) tea.Cmd {
 	log, o := c.env.Log, diff.Options{Ignore: slices.Clone(c.env.Ignored)}
 	if c.o.Plain {
-		return c.report(func() (*diff.Report, error) { return diff.Requests(log, a, log, b, o) })
+		return c.report(func() (*diff.Report, error) { return compare.Requests(log, a, log, b, o) })
 	}
 	return compare.Two(c.env, a, b)
 }

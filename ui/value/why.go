@@ -58,14 +58,26 @@ func readCatalog(log session.Log, t *traces.Trace) (*catalog, error) {
 	return c, nil
 }
 
+// A bodyReader is the part of a log that has values.
+type bodyReader interface {
+	Body(v traces.Value) ([]byte, error)
+}
+
 // DocumentOf reads where everything in the answer of a request is from; nil if that is not
 // known. It may take long.
-func DocumentOf(log session.Log, t *traces.Trace) *origins.Document {
-	c, err := readCatalog(log, t)
+func DocumentOf(log bodyReader, t *traces.Trace) *origins.Document {
+	if !hasOrigins(t) {
+		return nil
+	}
+	body, err := log.Body(t.Origins())
 	if err != nil {
 		return nil
 	}
-	return c.doc
+	doc, err := origins.Parse(body)
+	if err != nil {
+		return nil
+	}
+	return doc
 }
 
 func hasOrigins(t *traces.Trace) bool { return t.Value().Model != "" && t.Origins().Model != "" }
