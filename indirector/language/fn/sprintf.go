@@ -231,7 +231,20 @@ func character(v data.Value) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(rune(n.Int64())), nil
+	switch i := n.Int64(); {
+	case !n.IsInt64() || i > math.MaxInt32:
+		return "", eval.Errorf("integer %s too big to convert to `int'", n)
+	case i < math.MinInt32:
+		return "", eval.Errorf("integer %s too small to convert to `int'", n)
+	case i == -1:
+		return "\xff", nil // as Ruby has it
+	case i < 0 || i > utf8.MaxRune:
+		return "", eval.Errorf("invalid character")
+	case i >= 0xd800 && i < 0xe000: // half of a character in UTF-16
+		return string([]byte{0xed, byte(0x80 | i>>6&0x3f), byte(0x80 | i&0x3f)}), nil
+	default:
+		return string(rune(i)), nil
+	}
 }
 
 // formatted writes a number.

@@ -74,6 +74,9 @@ func create(c *eval.Invocation, t types.Type, args []data.Value) (data.Value, er
 		}
 		plain[i] = v
 	}
+	if len(args) > 1 && t.String() == "String" && plain[0].Kind() == data.List && args[0].Kind() == data.Rich {
+		plain = plain[:1] // the formats are for what it is, not for the list
+	}
 	if len(plain) == 1 && !strings.HasPrefix(t.String(), "Init") && types.Instance(t, plain[0]) {
 		return plain[0], nil // also if there is a lambda
 	}
