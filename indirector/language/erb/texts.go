@@ -248,7 +248,7 @@ func (c *send) pattern(i int) (*pattern, error) {
 	}
 	s, err := c.text(i)
 	if err != nil {
-		return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", classOf(c.arg(i)))
+		return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", ofType(c.arg(i)))
 	}
 	v, err := c.r.pattern(s, 0)
 	if err != nil {
@@ -407,7 +407,7 @@ func splitText(c *send) (value, error) {
 			parts = strings.Split(s, separator)
 		}
 	default:
-		return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", classOf(sep))
+		return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", ofType(sep))
 	}
 	if limit == 0 {
 		for len(parts) > 0 && parts[len(parts)-1] == "" {
@@ -482,7 +482,7 @@ func substitute(all, inPlace bool) method {
 		if !isPattern {
 			s, err := c.text(0)
 			if err != nil {
-				return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", classOf(c.arg(0)))
+				return nil, fail("TypeError", "wrong argument type %s (expected Regexp)", ofType(c.arg(0)))
 			}
 			v, err := c.r.pattern(onig.Escape(s), 0)
 			if err != nil {
@@ -810,4 +810,18 @@ func chop(s string) string {
 	}
 	_, size := utf8.DecodeLastRuneInString(s)
 	return s[:len(s)-size]
+}
+
+// ofType names the class of an argument as Ruby does when it is the wrong one: true, false
+// and nil are named themselves.
+func ofType(v value) string {
+	switch v {
+	case nil:
+		return "nil"
+	case true:
+		return "true"
+	case false:
+		return "false"
+	}
+	return classOf(v)
 }

@@ -121,7 +121,7 @@ func remove(c *call) (data.Value, error) {
 		case isString(v) && isString(item):
 			v = str(replaceAll(v.Str(), item.Str(), ""))
 		case isString(v):
-			return undef, eval.Errorf("wrong argument type %s (expected Regexp)", eval.ClassName(item))
+			return undef, eval.Errorf("wrong argument type %s (expected Regexp)", eval.RubyClass(item))
 		default:
 			return undef, eval.Errorf("delete(): First argument must be an Array, String, or Hash. Given an argument of class %s.", eval.ClassName(v))
 		}
