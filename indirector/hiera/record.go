@@ -13,6 +13,8 @@ type Record struct {
 	// OptionsOnly makes a lookup search for lookup_options only, as
 	// --explain-options does.
 	OptionsOnly bool
+	// Elsewhere is what answered in place of the levels; "" if they did.
+	Elsewhere string
 
 	nodes []node
 	texts []string // of the root
@@ -22,7 +24,7 @@ type Record struct {
 // Reset empties the record and keeps its memory.
 func (r *Record) Reset() {
 	clear(r.nodes)
-	r.nodes, r.texts, r.at = r.nodes[:0], nil, 0
+	r.nodes, r.texts, r.at, r.Elsewhere = r.nodes[:0], nil, 0, ""
 }
 
 type nodeKind uint8

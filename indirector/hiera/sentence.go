@@ -40,10 +40,12 @@ func (r *Record) Sentence(from int) string {
 
 // Origin is where the value of the key was found that was looked up last: the level and
 // the place of the file, or a text of all of them if they were merged. It is empty if
-// nothing was found.
+// nothing was found. What answered elsewhere stands for a level.
 func (r *Record) Origin(from int) Source {
 	sources, merged := r.sources(from)
 	switch {
+	case r.Elsewhere != "":
+		return Source{Level: r.Elsewhere}
 	case len(sources) == 0:
 		return Source{}
 	case merged == "":

@@ -146,7 +146,7 @@ func (l *language) lookup(ctx context.Context, environment, key string, q hiera.
 	if q.Parameter {
 		req.Options = append(req.Options, indirector.Option{Name: "parameter", Value: true})
 	}
-	inst, err := nested.Find(ctx, l.env.Do, req)
+	resp, err := nested.Ask(ctx, l.env.Do, req)
 	if err != nil {
 		var known *hiera.Error
 		if errors.As(err, &known) {
@@ -154,14 +154,29 @@ func (l *language) lookup(ctx context.Context, environment, key string, q hiera.
 		}
 		return data.Value{}, false, bare(err)
 	}
+	inst := resp.Instance()
 	if inst == nil {
 		return data.Value{}, false, nil
+	}
+	if r := session.Record; r != nil && (r.Len() == 0 || resp.Served == traces.ByInjection) {
+		r.Elsewhere = elsewhere(resp)
 	}
 	v, ok := inst.(interface{ Data() data.Value })
 	if !ok {
 		return data.Value{}, false, fmt.Errorf("the answer to %q is no data", key)
 	}
 	return v.Data(), true, nil
+}
+
+// elsewhere is what answered in place of the levels of hiera.
+func elsewhere(resp *indirector.Response) string {
+	switch resp.Served {
+	case traces.ByInjection:
+		return "injected"
+	case traces.ByCache:
+		return "cache " + resp.From.Terminus
+	}
+	return "terminus " + resp.From.Terminus
 }
 
 // exported asks for the resources of a type that other nodes export. Rule LANG-RES-14.

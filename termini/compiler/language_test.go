@@ -24,6 +24,7 @@ import (
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/model"
+	"indirtui/indirector/origins"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 )
@@ -648,5 +649,27 @@ keys of data: 1 found, 3 without a value
 `
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+// An attribute whose data is of no level of hiera is from what answered in its place.
+func TestDataElsewhere(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{
+		"manifests/site.pp":             "include ntp",
+		"modules/ntp/manifests/init.pp": "class ntp($servers, $port = 123) { }",
+	})
+	resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := resp.Instance().(*model.Catalog).Origins.Document(func(s string) string { return s }).Find("Class[Ntp]")
+	if d := cmp.Diff([]origins.Source{{From: "data", Level: "terminus few"}}, class.Sources("servers")); d != "" {
+		t.Error(d)
+	}
+	for served, want := range map[traces.Served]string{traces.ByInjection: "injected", traces.ByCache: "cache yaml", traces.ByTerminus: "terminus yaml"} {
+		if got := elsewhere(&indirector.Response{Served: served, From: traces.Point{Terminus: "yaml"}}); got != want {
+			t.Errorf("%v: got %q, want %q", served, got, want)
+		}
 	}
 }
