@@ -68,6 +68,9 @@ class o { }
 create_resources('notify', { 'n' => { 'message' => 'm' } })
 Notify['n'] ->
   File['/x']
+file { 'named':
+  name => '/z',
+}
 `
 
 // Every attribute keeps where its value came from, and what that replaced. Rule
@@ -104,6 +107,7 @@ func TestWhy(t *testing.T) {
 		{"Notify[n]", "message", "function site.pp:27"},
 		{"Notify[n]", "before", "relationship site.pp:28"},
 		{"Notify[n]", "nope", ""},
+		{"File[named]", "path", "resource expression site.pp:31"}, // as the catalog has it
 		{"Notify[zz]", "message", ""},
 	} {
 		var parts []string

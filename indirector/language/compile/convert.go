@@ -166,6 +166,15 @@ func renamed(h []data.Pair, namevar string) []data.Pair {
 	return h
 }
 
+// written returns the name that an attribute has in the catalog.
+func (t *resourceType) written(name string) string {
+	name = strings.ToLower(name)
+	if name == "name" && t.namevar != "" {
+		return t.namevar
+	}
+	return name
+}
+
 func present(l []data.Value) []data.Value {
 	out := make([]data.Value, 0, len(l))
 	for _, v := range l {

@@ -59,7 +59,7 @@ func (c *compilation) originTable() *origins.Table {
 	for i, r := range c.all {
 		from := len(attributes)
 		for j := range r.params {
-			attributes = append(attributes, origins.Attribute{Name: r.params[j].name, Origin: r.params[j].origin})
+			attributes = append(attributes, origins.Attribute{Name: r.typ.written(r.params[j].name), Origin: r.params[j].origin})
 		}
 		out := &t.Resources[i]
 		*out = origins.Resource{
