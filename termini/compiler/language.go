@@ -49,8 +49,8 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if o.Hiera.EnvironmentDir == "" {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))
 	}
-	if u := newUses(ctx, o.Hiera.EnvironmentDir, in.Facts); u != nil {
-		o.Used, o.Eval.Called, o.Eval.Read = u.file, u.call, u.read
+	if u := newUses(ctx, o.Hiera.EnvironmentDir, in.Facts, l.env.Now); u != nil {
+		o.Used, o.Eval.Called, o.Eval.Calls, o.Eval.Read = u.file, u.call, u, u.read
 		search := o.Search
 		o.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
 			v, found, err := search(ctx, c, key, q)

@@ -673,3 +673,27 @@ func TestDataElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// The time of a function is that of its calls, of those within each other once.
+func TestCallTimes(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(0, 0)
+	u := &uses{calls: map[string]*calls{}, now: func() time.Time { at = at.Add(time.Millisecond); return at }}
+	for range 2 {
+		u.call("each")
+		u.Began("each")
+		u.call("each")
+		u.Began("each")
+		u.call("size")
+		u.Began("size")
+		u.Ended("size")
+		u.Ended("each")
+		u.Ended("each")
+	}
+	if got := *u.calls["each"]; got.times != 4 || got.took != 6*time.Millisecond || got.open != 0 {
+		t.Errorf("each: %+v", got)
+	}
+	if got := *u.calls["size"]; got.times != 2 || got.took != 2*time.Millisecond {
+		t.Errorf("size: %+v", got)
+	}
+}

@@ -2,11 +2,13 @@ package compiler
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
@@ -14,14 +16,16 @@ import (
 )
 
 // uses are what a compile used: a span for every file where it was used first, and at the
-// end one for each function, with how often it was called, and one for the facts, each
-// with the place where it was read first. Rules LANG-TRACE-03, LANG-TRACE-06.
+// end one for each function, with how often it was called and how long that took, and one
+// for the facts, each with the place where it was read first. Rules LANG-TRACE-02,
+// LANG-TRACE-03, LANG-TRACE-06.
 type uses struct {
 	ctx     context.Context // of the whole compile
 	dir     string          // of the environment
 	given   data.Value      // the facts of the node
 	files   map[[2]string]bool
-	calls   map[string]int
+	calls   map[string]*calls
+	now     func() time.Time
 	facts   []traces.Attr // names and places
 	trusted []traces.Attr
 	unknown []traces.Attr
@@ -29,12 +33,20 @@ type uses struct {
 	missing int // keys without data
 }
 
+// calls are those of one function.
+type calls struct {
+	times int
+	open  int // that are under way, within each other
+	began time.Time
+	took  time.Duration // with what it calls
+}
+
 // newUses returns nil if the request is not traced.
-func newUses(ctx context.Context, dir string, facts data.Value) *uses {
+func newUses(ctx context.Context, dir string, facts data.Value, now func() time.Time) *uses {
 	if traces.FromContext(ctx) == nil {
 		return nil
 	}
-	return &uses{ctx: ctx, dir: dir, given: facts, files: map[[2]string]bool{}, calls: map[string]int{}}
+	return &uses{ctx: ctx, dir: dir, given: facts, files: map[[2]string]bool{}, calls: map[string]*calls{}, now: now}
 }
 
 func (u *uses) file(ctx context.Context, kind, path string) {
@@ -54,7 +66,32 @@ func (u *uses) short(path string) string {
 	return path
 }
 
-func (u *uses) call(name string) { u.calls[name]++ }
+func (u *uses) call(name string) { u.of(name).times++ }
+
+func (u *uses) of(name string) *calls {
+	c := u.calls[name]
+	if c == nil {
+		c = &calls{}
+		u.calls[name] = c
+	}
+	return c
+}
+
+// Began implements eval.Calls.
+func (u *uses) Began(name string) {
+	c := u.of(name)
+	if c.open++; c.open == 1 {
+		c.began = u.now()
+	}
+}
+
+// Ended implements eval.Calls.
+func (u *uses) Ended(name string) {
+	c := u.of(name)
+	if c.open--; c.open == 0 {
+		c.took += u.now().Sub(c.began)
+	}
+}
 
 // read sorts variables by what they are. Those that are neither facts nor unknown are part
 // of the node, and have a place there.
@@ -95,11 +132,15 @@ func (u *uses) end() {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(u.calls)) {
-		times := " times"
-		if u.calls[name] == 1 {
-			times = " time"
+		c := u.calls[name]
+		text := strconv.Itoa(c.times) + " times"
+		if c.times == 1 {
+			text = "1 time"
 		}
-		u.note("call "+name, strconv.Itoa(u.calls[name])+times, nil)
+		if c.took > 0 { // those that templates call are in the time of the templates
+			text += fmt.Sprintf(", %.2f ms", c.took.Seconds()*1000)
+		}
+		u.note("call "+name, text, nil)
 	}
 	for _, kind := range []struct {
 		name string

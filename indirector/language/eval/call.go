@@ -58,6 +58,10 @@ func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *sy
 		if called := f.thread.opts.Called; called != nil && !isMember {
 			called(name)
 		}
+		if calls := f.thread.opts.Calls; calls != nil && !isMember {
+			calls.Began(name)
+			defer calls.Ended(name)
+		}
 		if f.thread.IsArmed() && err == nil && !isMember {
 			err = f.stop(AtFunction, name, s)
 		}

@@ -18,6 +18,12 @@ type call struct {
 	isPart bool
 }
 
+// Calls is informed of calls of functions. They are within each other.
+type Calls interface {
+	Began(name string)
+	Ended(name string)
+}
+
 // calls returns the calls under way. Rule LANG-ERR-09.
 func (t *Thread) calls() []Call {
 	out := make([]Call, len(t.stack))
