@@ -8,11 +8,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -826,5 +828,126 @@ func TestAgentCompiled(t *testing.T) {
 	s.write(production+"manifests/site.pp", "include nothing_of_that_name\n")
 	if out, code = s.agent(name, l.port); code != 1 && code != 2 && code != 4 || !strings.Contains(out, "Could not find class ::nothing_of_that_name for "+name) {
 		t.Errorf("a catalog that does not compile: exit %d\n%s", code, out)
+	}
+}
+
+// posted asks a server for the catalog of a node, as its agent does, and returns the status
+// and the body, of a catalog without what is another in every compile.
+func (s *stack) posted(address, name, environment string, facts map[string]any) (int, string) {
+	s.t.Helper()
+	certs := s.dir + "/certs/"
+	pair, err := tls.LoadX509KeyPair(certs+name+".crt", certs+name+".key")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	pem, err := os.ReadFile(certs + "ca.pem")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	text, err := json.Marshal(facts)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	form := url.Values{
+		"environment": {environment}, "configured_environment": {environment}, "facts_format": {"application/json"},
+		"facts": {strings.ReplaceAll(url.QueryEscape(string(text)), "+", "%20")}, "static_catalog": {"true"}, "checksum_type": {"sha256.md5"},
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, "https://"+address+"/puppet/v3/catalog/"+name+"?environment="+environment, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/vnd.puppet.rich+json, application/json")
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}}, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var body map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
+		s.t.Fatalf("%s: %s: %v", address, resp.Status, err)
+	}
+	for _, k := range []string{"version", "catalog_uuid"} {
+		delete(body, k)
+	}
+	out, err := json.MarshalIndent(body, "", " ")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	// In metadata of files owner and group are those of the process, as their sources want it.
+	return resp.StatusCode, regexp.MustCompile(`"(owner|group)": \d+`).ReplaceAllString(string(out), `"$1": 0`)
+}
+
+// The catalogs of the nodes of a control repository are those of Puppet Server, static ones
+// and errors among them.
+func TestCompiledAsByPuppetServer(t *testing.T) {
+	t.Parallel()
+	k := needStack(t)
+	s := newSite(t)
+	s.write("srv/puppet.conf", fmt.Sprintf(`[main]
+vardir = %[1]s/srv/var
+ssldir = %[1]s/srv/ssl
+codedir = %[2]s/code
+basemodulepath = /usr/share/puppet/modules
+certname = proxy.example.com
+[server]
+node_terminus = exec
+external_nodes = %[2]s/puppetserver/bin/enc
+`, s.dir, k.dir))
+	k.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
+	for from, to := range map[string]string{
+		"proxy.example.com.crt": "certs/proxy.example.com.pem", "proxy.example.com.key": "private_keys/proxy.example.com.pem", "ca.pem": "certs/ca.pem", "crl.pem": "crl.pem",
+	} {
+		text, err := os.ReadFile(k.dir + "/certs/" + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.write("srv/ssl/"+to, string(text))
+	}
+	bin := k.dir + "/puppetserver/bin/"
+	l := s.run("serve", "--confdir", s.path("srv"), "--ruby", "auto", "--code-id-command", bin+"code-id", "--code-content-command", bin+"code-content")
+	text, err := os.ReadFile("../../.ci/peers/fixtures/facts.agent01.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, environment, fails string }{
+		{"agent01.example.com", "production", ""},
+		{"web07.example.com", "production", ""},
+		{"plain01.example.com", "production", ""},
+		{"bench01.example.com", "production", ""},
+		{"bucket1.example.com", "production", ""},
+		{"s1.staging.example.com", "staging", ""},
+		{"s1.staging.example.com", "production", ""},
+		{"plain01.example.com", "broken", ""},
+		{"unclassified.example.com", "production", ""},
+		{"plain01.example.com", "production", "evaluation"},
+		{"plain01.example.com", "production", "unknown_class"},
+		{"plain01.example.com", "production", "unknown_function"},
+		{"plain01.example.com", "production", "type_mismatch"},
+		{"plain01.example.com", "production", "duplicate"},
+	} {
+		t.Run(strings.TrimSpace(tt.name+" "+tt.environment+" "+tt.fails), func(t *testing.T) {
+			k := &stack{t, k.dir, k.env}
+			k.script("cert", tt.name)
+			var facts map[string]any
+			if err := json.Unmarshal(text, &facts); err != nil {
+				t.Fatal(err)
+			}
+			facts["name"] = tt.name
+			if tt.fails != "" {
+				facts["values"].(map[string]any)["peers_fail"] = tt.fails
+			}
+			wantStatus, want := k.posted("localhost:"+k.port(), tt.name, tt.environment, facts)
+			gotStatus, got := k.posted("localhost:"+l.port, tt.name, tt.environment, facts)
+			if gotStatus != wantStatus {
+				t.Errorf("status %d, want %d", gotStatus, wantStatus)
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("(-puppetserver +indirtui):\n%s", d)
+			}
+		})
 	}
 }
