@@ -348,11 +348,11 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	p := start(t, newTestEngine(t).play(), 80, 24)
 	p.Keys("g", "g", "5", "j")
-	if got := p.Cursor(); !strings.Contains(got, "     6 ") {
+	if got := p.Cursor(); !strings.Contains(got, " 6 14:") { // in front of the time
 		t.Errorf("5j from the first: got %q, want request 6", got)
 	}
 	p.Keys("9", "9", "k")
-	if got := p.Cursor(); !strings.Contains(got, "     1 ") {
+	if got := p.Cursor(); !strings.Contains(got, " 1 12:") {
 		t.Errorf("99k: got %q, want request 1", got)
 	}
 }
