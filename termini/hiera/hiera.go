@@ -75,6 +75,9 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 		return nil, indirector.NotFound(traces.NotFound, "no level has the key "+req.Key)
 	}
 	if where := record.Sentence(from); where != "" {
+		if _, compiled := req.Option(hiera.OptionSession).(*hiera.Session); !compiled {
+			where += "; no catalog was compiled for that, so variables of manifests do not count"
+		}
 		traces.Explain(ctx, where)
 	}
 	return &model.Binding{Name: req.Key, Value: r.Value, Secret: r.Secret}, nil

@@ -128,7 +128,22 @@ func pains() []pain {
 		{what: "which server answered", tests: append(wire, "termini/rest TestPainsOfConnections")},
 		{what: "PuppetDB is down", shown: later, lacks: "PuppetDB", situation: "S-04", first: "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4)"},
 		{what: "a 404 of PuppetDB", shown: later, lacks: "PuppetDB"},
-		{what: "lookup differs from the catalog", shown: later, lacks: "hiera"},
+		{
+			what: "lookup differs from the catalog", first: "no catalog was compiled for that, so variables of manifests do not count", step: traces.Terminus, answer: traces.OK,
+			own: &Scenario{
+				Name: "P37", Outcome: traces.Good, Decided: []string{"hiera: "},
+				scene: compiling("", map[string]string{
+					"code/environments/production/hiera.yaml":       "{version: 5, hierarchy: [{name: role, path: '%{role}.yaml'}, {name: common, path: common.yaml}]}\n",
+					"code/environments/production/data/web.yaml":    "port: 80\n",
+					"code/environments/production/data/common.yaml": "port: 8080\n",
+				}),
+				play: func(s *Stage) {
+					req := find("data_binding", "port")
+					req.Options = append(req.Options, indirector.Option{Name: "certname", Value: "n1"})
+					s.must(req)
+				},
+			},
+		},
 		{
 			what: "Deferred and Sensitive become text", tests: wire,
 			first: "1 typed value was written as text, because the setting rich_data is off: File[/etc/motd]['content'] contains a", step: traces.CacheWrite, answer: traces.Written,
