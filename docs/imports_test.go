@@ -40,6 +40,7 @@ var rules = []rule{
 	{"traces/leaktest", "", "go.uber.org/goleak"},
 	{"traces/diff", "traces traces/store traces/tree", ""},
 	{"traces/export", "traces traces/query traces/store", "go.opentelemetry.io/"},
+	{"traces/fleet", "traces traces/query traces/store", "github.com/jackc/pgx/v5 modernc.org/sqlite"},
 
 	{"indirector", "indirector/data traces traces/spell", ""},
 	{"indirector/data", "", ""},
@@ -56,6 +57,9 @@ var rules = []rule{
 	{"indirector/network/rest", "indirector indirector/host/child indirector/data indirector/format indirector/model indirector/settings traces", ""},
 	{"indirector/network/client/clienttest", "", ""},
 	{"indirector/network/client", "indirector indirector/network/keyfile traces", "golang.org/x/net"},
+	{"indirector/puppetdb/command", "indirector indirector/data indirector/format indirector/model indirector/rich indirector/language/rtype", ""},
+	{"indirector/puppetdb", "indirector indirector/data indirector/format indirector/model indirector/network/client indirector/puppetdb/command traces", ""},
+	{"indirector/sqlstore", "indirector indirector/data indirector/format indirector/model indirector/host/filelock indirector/puppetdb/command traces", "github.com/jackc/pgx/v5 modernc.org/sqlite golang.org/x/sys"},
 	{"indirector/host/filelock", "", "golang.org/x/sys"},
 	{"indirector/host/files", "", ""},
 	{"indirector/host/fnmatch", "", ""},
@@ -94,7 +98,7 @@ var rules = []rule{
 
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model termini/internal/nested traces", "golang.org/x/sys"},
-	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch termini/internal/* traces", "golang.org/x/"},
+	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch indirector/puppetdb indirector/puppetdb/command indirector/sqlstore termini/internal/* traces", "golang.org/x/ github.com/go-ldap/ldap/v3 github.com/miekg/dns"},
 
 	{"ui/term", "", "github.com/ golang.org/x/sys"},
 	{"ui/screen", "ui/term", "github.com/"},
