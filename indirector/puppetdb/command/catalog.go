@@ -117,7 +117,7 @@ func (m *munger) resources(all []data.Value) data.Value {
 // parameters returns the parameters of a resource as text, with its other names, and with
 // its lists sorted that have no order. Rules PDB-CAT-03 to PDB-CAT-05.
 func (m *munger) parameters(r *model.Resource, v data.Value) data.Value {
-	v = m.plain(v)
+	v = orEmpty(m.plain(v))
 	if other := m.typeOf(r.Type).aliases(v); len(other) > 0 {
 		v = v.With("alias", data.OfList(other))
 	}
