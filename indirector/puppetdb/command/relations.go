@@ -159,10 +159,10 @@ func (m *munger) index() index {
 
 // find returns the resource that a reference leads to, or why it leads nowhere.
 func (x index) find(text string) (_ ref, fault string) {
-	other := parseRef(text)
-	if !wellFormed(text) {
+	if !fullForm.MatchString(text) {
 		return ref{}, badFormat
 	}
+	other := parseRef(text)
 	if other.typ == "File" { // Puppet names files without the last slashes
 		other.title = strings.TrimRight(other.title, "/")
 	}
@@ -198,26 +198,4 @@ func parseRef(text string) ref {
 		return ref{g[1], g[2]}
 	}
 	return ref{}
-}
-
-// wellFormed reports whether Puppet takes a text for a reference.
-func wellFormed(text string) bool {
-	i := strings.IndexByte(text, '[')
-	if i > 0 && !strings.Contains(text, "\n") && strings.HasSuffix(text, "]") && plainType(text[:i]) {
-		return true
-	}
-	return fullForm.MatchString(text)
-}
-
-// plainType reports whether a name is that of a type without segments, as most are.
-func plainType(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c >= 'A' && c <= 'Z' && i == 0, i > 0 && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'):
-		default:
-			return false
-		}
-	}
-	return name != ""
 }
