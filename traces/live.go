@@ -16,11 +16,12 @@ type Live struct {
 	Trace *Trace           // nil once the Live is closed
 	Now   func() time.Time // the clock of spans; nil is time.Now
 	Step  Step             // the step being taken; written by the goroutine of the request only
+	Lent  bool             // others may keep it when the request has ended; written by the goroutine of the request only
 
-	ended   bool       // these four lie in one word
+	ended   bool       // these six lie in two words
 	guessed bool       // of the trace, when it is gone: whether run is a guess
 	lastID  int32      //
-	mu      sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults, Notes, Touched and Held
+	mu      sync.Mutex // guards all but Context, Now, Step and Lent, and Trace.Spans, Faults, Notes, Touched and Held
 	id      uint64     // of the trace, when it is gone
 	run     string     // likewise
 	start   int64      // likewise, in nanoseconds since 1970; before, when the last wait for the user ended
