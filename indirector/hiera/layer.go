@@ -32,6 +32,8 @@ type layer struct {
 	resolved         bool
 	levels, defaults []*level
 	used             []variable
+
+	shown shown
 }
 
 // title names the layer in explanations; its configuration only once it is read.

@@ -66,14 +66,14 @@ func (in *invocation) collect(k key) (*keyOptions, error) {
 		if err != nil {
 			return nil, err
 		}
-		return compilePatterns(v)
+		return in.c.cache.compilePatterns(v)
 	}
 	options, err := meta.environmentLookupOptions()
 	if err != nil || !k.one {
-		return orCompiled(options, err)
+		return in.c.cache.orCompiled(options, err)
 	}
 	if _, ok := in.c.options[""]; !ok {
-		if in.c.options[""], err = compilePatterns(options); err != nil {
+		if in.c.options[""], err = in.c.cache.compilePatterns(options); err != nil {
 			return nil, err
 		}
 	}
@@ -91,14 +91,14 @@ func (in *invocation) collect(k key) (*keyOptions, error) {
 			return nil, err
 		}
 	}
-	return compilePatterns(options)
+	return in.c.cache.compilePatterns(options)
 }
 
-func orCompiled(options data.Value, err error) (*keyOptions, error) {
+func (c *Cache) orCompiled(options data.Value, err error) (*keyOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compilePatterns(options)
+	return c.compilePatterns(options)
 }
 
 // mergeOptions merges the options of a module below all others, for all to see.
@@ -195,7 +195,7 @@ func checkOptions(v data.Value, module string) error {
 }
 
 // compilePatterns separates literal keys from patterns. No options are nil.
-func compilePatterns(v data.Value) (*keyOptions, error) {
+func (c *Cache) compilePatterns(v data.Value) (*keyOptions, error) {
 	if v.IsNil() {
 		return nil, nil
 	}
@@ -207,7 +207,7 @@ func compilePatterns(v data.Value) (*keyOptions, error) {
 			literal = append(literal, p)
 			continue
 		}
-		match, err := rubyRegexp(k)
+		match, err := c.pattern(k)
 		if err != nil {
 			return nil, err
 		}
@@ -217,12 +217,25 @@ func compilePatterns(v data.Value) (*keyOptions, error) {
 	return &o, nil
 }
 
-// rubyRegexp compiles a regular expression of Ruby. What that refuses is refused in its
-// words.
-func rubyRegexp(text string) (*onig.Regexp, error) {
+// pattern compiles a regular expression of Ruby, as others before it are kept: compiles
+// meet the same few, and making one takes longer than a lookup. What Ruby refuses is
+// refused in its words.
+func (c *Cache) pattern(text string) (*onig.Regexp, error) {
+	c.mu.Lock()
+	known := c.patterns[text]
+	c.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
 	re, err := onig.Compile(text)
 	switch {
 	case err == nil:
+		c.mu.Lock()
+		if len(c.patterns) >= maxPatterns {
+			clear(c.patterns)
+		}
+		c.patterns[text] = re
+		c.mu.Unlock()
 		return re, nil
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, lacking("the pattern /%s/ in lookup_options uses what only Ruby's regular expressions have: %s", text, err)
@@ -271,5 +284,5 @@ func (in *invocation) collectDefault(l *layer) (*keyOptions, error) {
 	if err := checkOptions(v, in.module); err != nil {
 		return nil, err
 	}
-	return compilePatterns(v)
+	return in.c.cache.compilePatterns(v)
 }

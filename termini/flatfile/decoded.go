@@ -35,7 +35,9 @@ type decodedKey struct {
 // instance takes four times as much: 8 MB for one terminus at the most.
 const maxDecoded = 256 << 10
 
-func newDecoded() *decoded { return &decoded{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}} }
+func newDecoded() *decoded {
+	return &decoded{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+}
 
 // intern returns what decode makes of b, which has the format f, as it was made
 // before if it was. What has notes or an error is not remembered.
