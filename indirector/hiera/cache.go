@@ -9,7 +9,6 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format/psych"
-	"indirtui/indirector/language/onig"
 )
 
 // maxFile bounds a data file. Rule HIERA-PERF-03.
@@ -19,19 +18,15 @@ const maxFile = 64 << 20
 // which costs less than to know which are the oldest.
 const maxFiles = 10_000
 
-// maxPatterns bounds how many patterns of lookup_options a Cache keeps, likewise.
-const maxPatterns = 1000
-
 // A Cache keeps what files hold, until they change. It is safe for concurrent use.
 // Rules HIERA-DATA-07, HIERA-PERF-01.
 type Cache struct {
-	mu       sync.Mutex
-	files    map[string]*file
-	patterns map[string]*onig.Regexp // of lookup_options
+	mu    sync.Mutex
+	files map[string]*file
 }
 
 // NewCache returns an empty Cache.
-func NewCache() *Cache { return &Cache{files: map[string]*file{}, patterns: map[string]*onig.Regexp{}} }
+func NewCache() *Cache { return &Cache{files: map[string]*file{}} }
 
 // A file is the data of a file, with an index of its keys.
 type file struct {

@@ -117,7 +117,7 @@ func (c *Compile) moduleLayer(name string) (*layer, error) {
 	}
 	dir, ok := c.module(name)
 	if !ok {
-		c.modules[name] = nil
+		c.modules[name], c.missing[name] = nil, true
 		return nil, nil
 	}
 	metadata := filepath.Join(dir, "metadata.json")

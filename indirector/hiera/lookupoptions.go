@@ -66,14 +66,14 @@ func (in *invocation) collect(k key) (*keyOptions, error) {
 		if err != nil {
 			return nil, err
 		}
-		return in.c.cache.compilePatterns(v)
+		return compilePatterns(v)
 	}
 	options, err := meta.environmentLookupOptions()
 	if err != nil || !k.one {
-		return in.c.cache.orCompiled(options, err)
+		return orCompiled(options, err)
 	}
 	if _, ok := in.c.options[""]; !ok {
-		if in.c.options[""], err = in.c.cache.compilePatterns(options); err != nil {
+		if in.c.options[""], err = compilePatterns(options); err != nil {
 			return nil, err
 		}
 	}
@@ -91,14 +91,14 @@ func (in *invocation) collect(k key) (*keyOptions, error) {
 			return nil, err
 		}
 	}
-	return in.c.cache.compilePatterns(options)
+	return compilePatterns(options)
 }
 
-func (c *Cache) orCompiled(options data.Value, err error) (*keyOptions, error) {
+func orCompiled(options data.Value, err error) (*keyOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.compilePatterns(options)
+	return compilePatterns(options)
 }
 
 // mergeOptions merges the options of a module below all others, for all to see.
@@ -195,7 +195,7 @@ func checkOptions(v data.Value, module string) error {
 }
 
 // compilePatterns separates literal keys from patterns. No options are nil.
-func (c *Cache) compilePatterns(v data.Value) (*keyOptions, error) {
+func compilePatterns(v data.Value) (*keyOptions, error) {
 	if v.IsNil() {
 		return nil, nil
 	}
@@ -207,7 +207,7 @@ func (c *Cache) compilePatterns(v data.Value) (*keyOptions, error) {
 			literal = append(literal, p)
 			continue
 		}
-		match, err := c.pattern(k)
+		match, err := rubyRegexp(k)
 		if err != nil {
 			return nil, err
 		}
@@ -217,25 +217,12 @@ func (c *Cache) compilePatterns(v data.Value) (*keyOptions, error) {
 	return &o, nil
 }
 
-// pattern compiles a regular expression of Ruby, as others before it are kept: compiles
-// meet the same few, and making one takes longer than a lookup. What Ruby refuses is
-// refused in its words.
-func (c *Cache) pattern(text string) (*onig.Regexp, error) {
-	c.mu.Lock()
-	known := c.patterns[text]
-	c.mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	re, err := onig.Compile(text)
+// rubyRegexp compiles a regular expression of Ruby. What that refuses is refused in its
+// words.
+func rubyRegexp(text string) (*onig.Regexp, error) {
+	re, err := onig.Shared(text)
 	switch {
 	case err == nil:
-		c.mu.Lock()
-		if len(c.patterns) >= maxPatterns {
-			clear(c.patterns)
-		}
-		c.patterns[text] = re
-		c.mu.Unlock()
 		return re, nil
 	case errors.Is(err, errors.ErrUnsupported):
 		return nil, lacking("the pattern /%s/ in lookup_options uses what only Ruby's regular expressions have: %s", text, err)
@@ -284,5 +271,5 @@ func (in *invocation) collectDefault(l *layer) (*keyOptions, error) {
 	if err := checkOptions(v, in.module); err != nil {
 		return nil, err
 	}
-	return in.c.cache.compilePatterns(v)
+	return compilePatterns(v)
 }

@@ -350,7 +350,7 @@ func (c *Compile) decided(name string) string {
 				if at == nil || at.location == nil {
 					continue
 				}
-				if entry := c.cache.entryFor(at.hash[lookupOptions], k.root); entry != "" {
+				if entry := entryFor(at.hash[lookupOptions], k.root); entry != "" {
 					line := c.cache.line(at.location.where, lookupOptions, entry)
 					return at.location.where + ":" + strconv.Itoa(line) + " " + entry
 				}
@@ -362,13 +362,13 @@ func (c *Compile) decided(name string) string {
 
 // entryFor is the key of lookup_options that counts for a root: itself, or the
 // first pattern.
-func (c *Cache) entryFor(options data.Value, root string) string {
+func entryFor(options data.Value, root string) string {
 	if _, ok := options.Lookup(root); ok {
 		return root
 	}
 	for _, p := range options.Hash() {
 		if text := p.Key.Text(); strings.HasPrefix(text, "^") {
-			re, err := c.pattern(text)
+			re, err := rubyRegexp(text)
 			if err != nil {
 				continue
 			}
