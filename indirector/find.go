@@ -106,7 +106,7 @@ func checkExpiry(c *call) (traces.Answer, traces.Because, error) {
 }
 
 func (c *call) usingCached() {
-	if c.x.cfg.Log.Enabled(c.ctx(), slog.LevelDebug) {
+	if c.x.cfg.Log.Enabled(c.briefly(), slog.LevelDebug) {
 		c.x.cfg.Log.Debug(fmt.Sprintf("Using cached %s for %s", c.req.Indirection, c.req.Key))
 	}
 }
@@ -245,7 +245,7 @@ func writeCache(c *call) (traces.Answer, traces.Because, error) {
 	case c.req.Flags&traces.IgnoreCacheSave != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: c.live.Trace.Caller}, nil
 	}
-	if c.x.cfg.Log.Enabled(c.ctx(), slog.LevelInfo) {
+	if c.x.cfg.Log.Enabled(c.briefly(), slog.LevelInfo) {
 		c.x.cfg.Log.Info(fmt.Sprintf("Caching %s for %s", c.req.Indirection, c.req.Key))
 	}
 	save := c.req

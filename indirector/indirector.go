@@ -111,6 +111,7 @@ type Indirector struct {
 	table   atomic.Pointer[table]
 	around  atomic.Pointer[around]
 	read    atomic.Pointer[time.Time] // when both clocks were read; see now
+	spare   sync.Pool                 // of *call; see answered
 
 	shared     sync.Map // of name to func() any
 	goroutines sync.WaitGroup

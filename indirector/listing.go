@@ -43,7 +43,7 @@ func (c *call) newListing() *Request {
 func (c *call) yield(inst Instance) error {
 	l := c.list
 	if l.stopped == nil {
-		l.stopped = c.ctx().Err()
+		l.stopped = c.briefly().Err()
 	}
 	if l.stopped != nil {
 		return l.stopped

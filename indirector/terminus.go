@@ -242,6 +242,7 @@ type Descriptor struct {
 	KeepsExpiry  bool     // an expiration that was saved is found again (IND-EXP-05)
 	ProcessLocal bool     // what it keeps ends with the process
 	AlwaysNil    bool     // its find never answers
+	Brief        bool     // its verbs keep neither context nor request, which are used again when they have returned
 	Code         bool     // it runs programs, and stops in them: see [CodeStopsOf]
 	REST         bool     // of Puppet's REST family, whose missing verbs are no StandardError (IND-TERM-12)
 	Type         Terminus // a typed nil, whose methods are its abilities

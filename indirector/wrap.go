@@ -94,7 +94,7 @@ func (r *Registry) wrapped(indirection, text string, depth int) (*Descriptor, er
 		settings = append(settings, d.Settings...)
 	}
 	d := *inside[0]
-	d.AlwaysNil, d.Settings = false, settings
+	d.AlwaysNil, d.Brief, d.Settings = false, false, settings
 	d.New = func(env Env) (Terminus, error) {
 		t := &wrapper{wrapping: w}
 		for i, name := range w.inner {

@@ -1,6 +1,7 @@
 package termini_test
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
+	"indirtui/indirector/model"
 	"indirtui/indirector/redact"
 	"indirtui/termini"
 	"indirtui/traces"
@@ -59,7 +61,8 @@ func BenchmarkPeer(b *testing.B) {
 	})
 }
 
-// BenchmarkOwn measures what Puppet has no like of.
+// BenchmarkOwn measures what Puppet has no like of: a request that is not recorded,
+// and facts of more nodes in turn than are remembered when they have been decoded.
 func BenchmarkOwn(b *testing.B) {
 	facts := benchInstance(b, "facts")
 	x := benchIndirector(b, nil, "facts", "memory", "")
@@ -67,6 +70,15 @@ func BenchmarkOwn(b *testing.B) {
 	b.Run("find_memory_facts_untraced", func(b *testing.B) {
 		repeat(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: facts.Key()})
 	})
+	var all []*indirector.Request
+	x = benchIndirector(b, openStore(b), "facts", "json", "")
+	for i := range 50 {
+		own := *facts.(*model.Facts)
+		own.Name = fmt.Sprintf("web%02d.example.com", i)
+		ask(b, x, &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: &own})
+		all = append(all, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: own.Name})
+	}
+	b.Run("find_json_facts_of_50_nodes", func(b *testing.B) { repeat(b, x, all...) })
 }
 
 func benchInstance(b *testing.B, kind string) indirector.Instance {
@@ -114,12 +126,13 @@ func ask(b *testing.B, x *indirector.Indirector, req *indirector.Request) {
 	}
 }
 
-func repeat(b *testing.B, x *indirector.Indirector, req *indirector.Request) {
+// repeat asks the requests in turn.
+func repeat(b *testing.B, x *indirector.Indirector, reqs ...*indirector.Request) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the program does
 	ctx := b.Context()
 	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := x.Do(ctx, req); err != nil {
+	for i := 0; b.Loop(); i++ {
+		if _, err := x.Do(ctx, reqs[i%len(reqs)]); err != nil {
 			b.Fatal(err)
 		}
 	}

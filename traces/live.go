@@ -16,11 +16,12 @@ type Live struct {
 	Trace *Trace           // nil once the Live is closed
 	Now   func() time.Time // the clock of spans; nil is time.Now
 	Step  Step             // the step being taken; written by the goroutine of the request only
+	Lent  bool             // others may keep it when the request has ended; written by the goroutine of the request only
 
-	ended   bool       // these four lie in one word
+	ended   bool       // these six lie in two words
 	guessed bool       // of the trace, when it is gone: whether run is a guess
 	lastID  int32      //
-	mu      sync.Mutex // guards all but Context, Now and Step, and Trace.Spans, Faults, Notes, Touched and Held
+	mu      sync.Mutex // guards all but Context, Now, Step and Lent, and Trace.Spans, Faults, Notes, Touched and Held
 	id      uint64     // of the trace, when it is gone
 	run     string     // likewise
 	start   int64      // likewise, in nanoseconds since 1970; before, when the last wait for the user ended
@@ -258,9 +259,8 @@ func (a *Active) End(answer string, why Because, err error) {
 type Batch struct {
 	live   *Live
 	parent Span
-	open   []Span
-	closed []Span
-	last   int // the number of the span that was opened last, from 1
+	spans  []Span // numbered from 1, as they were opened
+	open   []int  // the numbers of those that are open
 }
 
 // NewBatch returns a batch of about so many spans, below the span that ctx carries or the
@@ -270,7 +270,7 @@ func NewBatch(ctx context.Context, spans int) *Batch {
 	if l == nil {
 		return nil
 	}
-	b := &Batch{live: l, closed: make([]Span, 0, spans)}
+	b := &Batch{live: l, spans: make([]Span, 0, spans), open: make([]int, 0, 8)}
 	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
 		b.parent = Span{ID: parent.span.ID, Step: parent.span.Step}
 	} else {
@@ -284,12 +284,11 @@ func (b *Batch) Open(kind Kind, name string, attrs []Attr) {
 	if b == nil {
 		return
 	}
-	b.last++
-	s := Span{ID: b.last, Step: b.parent.Step, Kind: kind, Name: name, Attrs: attrs, Took: 1}
+	s := Span{ID: len(b.spans) + 1, Step: b.parent.Step, Kind: kind, Name: name, Attrs: attrs, Took: 1}
 	if n := len(b.open); n > 0 {
-		s.Parent = b.open[n-1].ID
+		s.Parent = b.open[n-1]
 	}
-	b.open = append(b.open, s)
+	b.spans, b.open = append(b.spans, s), append(b.open, s.ID)
 }
 
 // Close closes the span that is open.
@@ -297,13 +296,13 @@ func (b *Batch) Close(answer string, why Because) {
 	if b == nil {
 		return
 	}
-	s := b.open[len(b.open)-1]
-	b.open = b.open[:len(b.open)-1]
+	last := len(b.open) - 1
+	s := &b.spans[b.open[last]-1]
 	s.Answer, s.Because = answer, why
-	b.closed = append(b.closed, s)
+	b.open = b.open[:last]
 }
 
-// End adds the spans that were closed to the trace.
+// End adds the spans to the trace. All are closed.
 func (b *Batch) End() {
 	if b == nil {
 		return
@@ -315,8 +314,8 @@ func (b *Batch) End() {
 		return
 	}
 	at := now.Sub(l.Trace.Start)
-	for i := range b.closed {
-		s := &b.closed[i]
+	for i := range b.spans {
+		s := &b.spans[i]
 		if s.Parent == 0 {
 			s.Parent = b.parent.ID
 		} else {
@@ -325,10 +324,10 @@ func (b *Batch) End() {
 		s.ID += int(l.lastID)
 		s.At = at
 	}
-	l.lastID += int32(b.last)
+	l.lastID += int32(len(b.spans))
 	if l.Trace.Spans == nil {
-		l.Trace.Spans = b.closed
+		l.Trace.Spans = b.spans
 		return
 	}
-	l.Trace.Spans = append(l.Trace.Spans, b.closed...)
+	l.Trace.Spans = append(l.Trace.Spans, b.spans...)
 }

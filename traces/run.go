@@ -147,12 +147,8 @@ func (r *RunStory) catalog(t *Trace, body []byte) {
 	if t.Served == ByCache {
 		c.terminus, c.cached = t.Cache.Winner().Terminus, true
 	}
-	var is struct {
-		Environment string
-		Resources   []json.RawMessage
-	}
-	if len(body) > 0 && json.Unmarshal(body, &is) == nil {
-		c.got, c.resources = is.Environment, len(is.Resources)
+	if environment, resources, ok := catalogOf(body); ok {
+		c.got, c.resources = environment, resources
 	}
 	r.rounds++
 	if r.moved = r.rounds > 1 && c.asked != r.round.asked; r.moved && len(r.moves) < maxMoves {

@@ -83,7 +83,9 @@ func (in *invocation) dig(text string, segments []data.Value, v data.Value) (dat
 	if len(segments) == 0 {
 		return v, true, nil
 	}
-	defer in.into(node{kind: subKeyNode, name: joinSegments(segments)}).pop()
+	if in.record != nil {
+		defer in.into(node{kind: subKeyNode, name: joinSegments(segments)}).pop()
+	}
 	for _, s := range segments {
 		next, found, err := in.digOne(text, s, v)
 		if !found || err != nil {

@@ -2,7 +2,6 @@ package hiera
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -32,6 +31,8 @@ type layer struct {
 	resolved         bool
 	levels, defaults []*level
 	used             []variable
+
+	shown shown
 }
 
 // title names the layer in explanations; its configuration only once it is read.
@@ -115,11 +116,11 @@ func (c *Compile) moduleLayer(name string) (*layer, error) {
 	}
 	dir, ok := c.module(name)
 	if !ok {
-		c.modules[name] = nil
+		c.modules[name], c.missing[name] = nil, true
 		return nil, nil
 	}
 	metadata := filepath.Join(dir, "metadata.json")
-	provider := providerOf(metadata)
+	provider := c.providerOf(metadata)
 	l, err := c.provided(&layer{c: c, kind: moduleLayer, module: name, file: filepath.Join(dir, "hiera.yaml")}, provider, oldProvider{
 		what: "module_data_provider", file: metadata, function: name + "::data", name: provider,
 		set: fmt.Sprintf(`Defining "data_provider": "%s" in metadata.json is deprecated.`, provider),
@@ -132,16 +133,12 @@ func (c *Compile) moduleLayer(name string) (*layer, error) {
 }
 
 // providerOf is the key data_provider of a metadata.json.
-func providerOf(path string) string {
-	content, err := os.ReadFile(path)
+func (c *Compile) providerOf(path string) string {
+	f, err := c.cache.load(path, func(content []byte) (data.Value, error) { return format.DecodeJSON(content, format.Limits{}) })
 	if err != nil {
 		return ""
 	}
-	v, err := format.DecodeJSON(content, format.Limits{})
-	if err != nil {
-		return ""
-	}
-	return v.Get("data_provider").Text()
+	return f.value.Get("data_provider").Text()
 }
 
 // An oldProvider is what environments and modules had before hiera.yaml. Rule

@@ -22,6 +22,8 @@ type level struct {
 
 	run      func(c *Context, l *level, k key) (data.Value, bool, error) // nil until first asked
 	contexts []*Context                                                  // by location
+
+	shown shown
 }
 
 // A Context is what a function of a level gets, and keeps for one location while

@@ -290,7 +290,7 @@ func (in *invocation) askModule(k key, s *strategy) (v data.Value, found bool, e
 	}
 	if l == nil {
 		e := noProviderEvent
-		if _, ok := in.c.module(in.module); !ok {
+		if in.c.missing[in.module] {
 			e = noModuleEvent
 		}
 		in.leaf(node{kind: moduleNode, name: in.module, event: e})

@@ -220,7 +220,7 @@ func compilePatterns(v data.Value) (*keyOptions, error) {
 // rubyRegexp compiles a regular expression of Ruby. What that refuses is refused in its
 // words.
 func rubyRegexp(text string) (*onig.Regexp, error) {
-	re, err := onig.Compile(text)
+	re, err := onig.Shared(text)
 	switch {
 	case err == nil:
 		return re, nil

@@ -22,6 +22,7 @@ type location struct {
 	where    string
 	exists   bool
 	uri      bool
+	shown    shown
 }
 
 // A resolver makes the levels of a configuration with the variables of a compile,

@@ -2,6 +2,7 @@ package hiera
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,23 +49,29 @@ func (t tracer) node(i int32) {
 	n := &t.record.nodes[i]
 	switch n.kind {
 	case rootNode:
-		t.span(i, "look up "+n.name, nil, func() { t.layers(i) })
+		t.span(i, "look up "+n.name, nil, tracer.layers)
 	case layerNode:
 		l := n.of.(*layer)
-		t.span(i, l.short(), attr("configuration", l.configPath()), func() { t.levels(i, l) })
+		s := &shown{name: l.short()}
+		if l.config != nil {
+			s = l.shown.as(func() shown { return shown{s.name, attr("configuration", l.config.path)} })
+		}
+		t.span(i, s.name, s.attrs, tracer.levels)
 	case levelNode:
 		l := n.of.(*level)
-		t.span(i, "level "+l.name, attr("function", l.function), func() { t.locations(i, l) })
+		s := l.shown.as(func() shown { return shown{"level " + l.name, attr("function", l.function)} })
+		t.span(i, s.name, s.attrs, tracer.locations)
 	case locationNode:
 		l := n.of.(*location)
-		t.span(i, "look in "+l.where, t.place(i, l), nil)
+		s := l.shown.as(func() shown { return shown{"look in " + l.where, t.place(i, l)} })
+		t.span(i, s.name, append(s.attrs, t.line(i, l)...), tracer.all)
 	case mergeNode:
 		s := n.of.(*strategy)
 		if len(t.record.children(i)) < 2 {
 			t.all(i)
 			return
 		}
-		t.span(i, "merge "+s.name, t.decided(i, s), nil)
+		t.span(i, "merge "+s.name, t.decided(i, s), tracer.all)
 	case moduleNode:
 		about := "it has no hiera.yaml"
 		if n.event == noModuleEvent {
@@ -72,14 +79,14 @@ func (t tracer) node(i int32) {
 		}
 		t.skipped("module "+n.name, traces.Because{Reason: traces.NotFound, About: about})
 	case globalNode:
-		t.span(i, "ask data binding "+n.name, nil, nil)
+		t.span(i, "ask data binding "+n.name, nil, tracer.all)
 	case scopeNode:
 		t.scope(i)
 	case invalidKeyNode:
 		t.skipped("look up "+n.name, traces.Because{Reason: traces.NotFound, About: "this key is never found"})
 	case mergeSourceNode, segmentNode:
 	case subKeyNode:
-		t.span(i, "dig "+n.name, nil, nil)
+		t.span(i, "dig "+n.name, nil, tracer.all)
 	case interpolateNode:
 		t.all(i)
 	default:
@@ -91,22 +98,35 @@ func (t tracer) node(i int32) {
 func (t tracer) scope(i int32) {
 	n := &t.record.nodes[i]
 	if len(t.record.children(i)) > 0 {
-		t.span(i, strings.ToLower(n.name[:1])+n.name[1:], nil, nil)
+		t.span(i, strings.ToLower(n.name[:1])+n.name[1:], nil, tracer.all)
 		return
 	}
 	if n.event == foundEvent && n.name == "Global Scope" {
-		t.span(i, "variable "+n.key, nil, nil)
+		t.span(i, "variable "+n.key, nil, tracer.all)
 	}
 }
 
-// span adds one node with what is below it.
-func (t tracer) span(i int32, name string, attrs []traces.Attr, below func()) {
-	t.batch.Open(traces.Note, name, attrs)
-	if below != nil {
-		below()
-	} else {
-		t.all(i)
+// shown is the name of the span of a layer, level or location, and its attributes that are
+// the same for all keys. They are made once in a compile: a compile with much data has a
+// thousand such spans.
+type shown struct {
+	name  string
+	attrs []traces.Attr // without capacity for more, as spans share them
+}
+
+// as returns what is shown, which is made the first time.
+func (s *shown) as(made func() shown) *shown {
+	if s.name == "" {
+		*s = made()
+		s.attrs = slices.Clip(s.attrs)
 	}
+	return s
+}
+
+// span adds one node with what is below it.
+func (t tracer) span(i int32, name string, attrs []traces.Attr, below func(tracer, int32)) {
+	t.batch.Open(traces.Note, name, attrs)
+	below(t, i)
 	answer, because := answerNone, traces.Because{Reason: traces.NotFound}
 	switch {
 	case t.record.nodes[i].event == noLocationEvent:
@@ -147,16 +167,30 @@ func (t tracer) has(i int32) bool {
 	return found
 }
 
-// asked are the nodes of a kind that a node consists of, also within a merge.
-func (t tracer) asked(i int32, kind nodeKind) []int32 {
-	var all []int32
+// asked are the nodes of a kind that a node consists of, also within a merge: how many
+// there are, the first and the last one.
+type asked struct {
+	n           int
+	first, last int32
+}
+
+func (t tracer) asked(i int32, kind nodeKind) (all asked) {
 	t.record.below(i, func(c int32) {
+		more := asked{1, c, c}
 		switch t.record.nodes[c].kind {
 		case kind:
-			all = append(all, c)
 		case mergeNode:
-			all = append(all, t.asked(c, kind)...)
+			more = t.asked(c, kind)
+		default:
+			return
 		}
+		if more.n == 0 {
+			return
+		}
+		if all.n == 0 {
+			all.first = more.first
+		}
+		all.n, all.last = all.n+more.n, more.last
 	})
 	return all
 }
@@ -166,17 +200,12 @@ var higher = traces.Because{Reason: traces.EarlierStepAnswered, About: "a higher
 // layers adds the layers, and those that were not asked.
 func (t tracer) layers(i int32) {
 	t.all(i)
-	var c *Compile
-	last := -1
-	for _, a := range t.asked(i, layerNode) {
-		l := t.record.nodes[a].of.(*layer)
-		c, last = l.c, max(last, int(l.kind))
-	}
-	if c == nil {
+	asked := t.asked(i, layerNode)
+	if asked.n == 0 {
 		return
 	}
-	found := t.has(i)
-	if last < int(environmentLayer) {
+	found, last := t.has(i), layerOf(&t.record.nodes[asked.last]).kind // they are asked in order
+	if last < environmentLayer {
 		because := higher
 		if !found {
 			because = traces.Because{Reason: traces.NotFound, About: "the environment has no hiera.yaml"}
@@ -184,21 +213,21 @@ func (t tracer) layers(i int32) {
 		t.skipped("environment layer", because)
 	}
 	k, err := parseKey(t.record.nodes[i].name)
-	if err == nil && k.one && last < int(moduleLayer) && found {
+	if err == nil && k.one && last < moduleLayer && found {
 		t.skipped("layer of module "+k.module, higher)
 	}
 }
 
 // levels adds the levels of a layer, and those that were not asked.
-func (t tracer) levels(i int32, l *layer) {
+func (t tracer) levels(i int32) {
 	t.all(i)
 	asked := t.asked(i, levelNode)
-	if len(asked) == 0 || !t.has(i) {
+	if asked.n == 0 || !t.has(i) {
 		return
 	}
-	last := t.record.nodes[asked[len(asked)-1]].of.(*level)
+	last := t.record.nodes[asked.last].of.(*level)
 	after := false
-	for _, level := range l.levels {
+	for _, level := range layerOf(&t.record.nodes[i]).levels {
 		if after {
 			t.skipped("level "+level.name, higher)
 		}
@@ -207,24 +236,23 @@ func (t tracer) levels(i int32, l *layer) {
 }
 
 // locations adds the locations of a level, and those that were not asked.
-func (t tracer) locations(i int32, l *level) {
+func (t tracer) locations(i int32) {
 	t.all(i)
-	asked := t.asked(i, locationNode)
+	asked, l := t.asked(i, locationNode), t.record.nodes[i].of.(*level)
 	switch {
 	case len(l.locations) == 0 && !l.everywhere:
 		t.skipped("no location", traces.Because{Reason: traces.NotFound, About: "its variable is empty, or no file matches"})
-	case len(asked) > 0 && t.has(i):
-		for _, rest := range l.locations[len(asked):] {
+	case asked.n > 0 && t.has(i):
+		for _, rest := range l.locations[asked.n:] {
 			t.skipped("look in "+rest.where, higher)
 		}
 	}
 }
 
-// place is where a location is from: its text, the variables in it with their
-// values, and the line of the key that was found.
+// place is where a location is from: its text, and the variables in it with their values.
 func (t tracer) place(i int32, l *location) []traces.Attr {
 	if l.original == l.where || strings.HasSuffix(l.where, "/"+l.original) {
-		return t.line(i, l)
+		return nil
 	}
 	attrs := attr("written", l.original)
 	layer := t.above(i)
@@ -240,9 +268,10 @@ func (t tracer) place(i int32, l *location) []traces.Attr {
 			attrs = append(attrs, traces.Attr{Key: "%{" + u.name + "}", Value: value})
 		}
 	}
-	return append(attrs, t.line(i, l)...)
+	return attrs
 }
 
+// line is the line of the key that was found in a location.
 func (t tracer) line(i int32, l *location) []traces.Attr {
 	n := &t.record.nodes[i]
 	layer := t.above(i)
@@ -278,8 +307,8 @@ func (t tracer) decided(i int32, s *strategy) []traces.Attr {
 	}
 	below := t.asked(i, layerNode)
 	layer := t.above(i)
-	if layer == nil && len(below) > 0 {
-		layer = layerOf(&t.record.nodes[below[0]])
+	if layer == nil && below.n > 0 {
+		layer = layerOf(&t.record.nodes[below.first])
 	}
 	if root < 0 || layer == nil || t.record.nodes[root].name == lookupOptions {
 		return attrs

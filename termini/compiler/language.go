@@ -123,8 +123,7 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 	h := hiera.FromSettings(get, environment)
 	h.Cache = l.data
 	h.Warnings = &hiera.Warnings{Log: func(m string) { l.log(ctx, eval.LogEntry{Level: "warning", Message: m}) }}
-	o := site.FromSettings(get, h)
-	o.Programs = l.programs
+	o := site.FromSettings(get, h, l.programs)
 	o.Eval.Log = func(e eval.LogEntry) { l.log(ctx, e) }
 	o.Eval.StoreConfigs = get("storeconfigs") == "true"
 	o.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {

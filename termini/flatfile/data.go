@@ -23,14 +23,15 @@ type DataFiles struct {
 	label  string         // of the format in Puppet's messages
 	second *format.Format // for what the format cannot hold; nil if there is none
 	plain  bool           // rich values are written as strings
+	known  *decoded
 }
 
 func newJSON(env indirector.Env) (*DataFiles, error) {
-	return &DataFiles{files: newFiles(env, "server_datadir", "client_datadir"), format: mustFormat("json"), label: "JSON"}, nil
+	return &DataFiles{files: newFiles(env, "server_datadir", "client_datadir"), format: mustFormat("json"), label: "JSON", known: newDecoded()}, nil
 }
 
 func newMsgpack(env indirector.Env) (*DataFiles, error) {
-	return &DataFiles{files: newFiles(env, "server_datadir", "client_datadir"), format: mustFormat("msgpack"), label: "MessagePack"}, nil
+	return &DataFiles{files: newFiles(env, "server_datadir", "client_datadir"), format: mustFormat("msgpack"), label: "MessagePack", known: newDecoded()}, nil
 }
 
 // newCatalogJSON returns the terminus for catalogs, with rich data unless the
@@ -94,7 +95,9 @@ func hint(content []byte) string {
 
 func (t *DataFiles) intern(ctx context.Context, f *format.Format, b []byte) (indirector.Instance, error) {
 	_, span := traces.Start(ctx, traces.Codec, "decode "+f.Name)
-	inst, notes, err := format.Intern(f, t.class.Name, b, format.Options{})
+	inst, notes, err := t.known.intern(f, b, func() (indirector.Instance, format.Notes, error) {
+		return format.Intern(f, t.class.Name, b, format.Options{})
+	})
 	addNotes(ctx, notes)
 	if span != nil {
 		span.End(describe(inst, err), traces.Because{Reason: traces.FormatRequested}, err)

@@ -109,9 +109,9 @@ func newReportYAML(env indirector.Env) (*YAMLFiles, error) {
 }
 
 func newReportJSON(env indirector.Env) (*DataFiles, error) {
-	return &DataFiles{files: lastRun(env, 0o640), format: mustFormat("json"), label: "JSON"}, nil
+	return &DataFiles{files: lastRun(env, 0o640), format: mustFormat("json"), label: "JSON", known: newDecoded()}, nil
 }
 
 func newReportMsgpack(env indirector.Env) (*DataFiles, error) {
-	return &DataFiles{files: lastRun(env, 0o660), format: mustFormat("msgpack"), label: "MessagePack"}, nil
+	return &DataFiles{files: lastRun(env, 0o660), format: mustFormat("msgpack"), label: "MessagePack", known: newDecoded()}, nil
 }

@@ -87,6 +87,38 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// TestFoundAgain finds what is remembered as long as the file has the same bytes, and
+// no longer.
+func TestFoundAgain(t *testing.T) {
+	t.Parallel()
+	for _, terminus := range []string{"json", "msgpack"} {
+		dir := t.TempDir()
+		m := newTerminus(t, "node", terminus, everywhere(dir))
+		found := func() string {
+			inst, err := m.find(t.Context(), "n1")
+			if err != nil {
+				return "failed"
+			}
+			return inst.(*model.Node).Environment
+		}
+		saved := func(environment string) {
+			if _, err := m.save(t.Context(), "n1", &model.Node{Name: "n1", Environment: environment}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		saved("a")
+		got := found() + found()
+		saved("b")
+		got += found()
+		saved("a")
+		got += found()
+		write(t, filepath.Join(dir, "node", "n1."+terminus), []byte("\xc1"))
+		if got += found() + found(); got != "aabafailedfailed" {
+			t.Errorf("%s: got %s", terminus, got)
+		}
+	}
+}
+
 // TestNoInstance saves what is none. Rule IND-VAL-03.
 func TestNoInstance(t *testing.T) {
 	t.Parallel()

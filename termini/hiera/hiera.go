@@ -161,8 +161,8 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request) (*site.
 
 // withLanguage adds the functions and types of modules.
 func (t *Terminus) withLanguage(ctx context.Context, req *indirector.Request, get func(string) string, h hiera.Options) *site.Site {
-	o := site.FromSettings(get, h)
-	o.Programs, o.Context, o.Ruby = t.programs, ctx, t.env.Ruby.For(req)
+	o := site.FromSettings(get, h, t.programs)
+	o.Context, o.Ruby = ctx, t.env.Ruby.For(req)
 	o.Eval.Log = func(e eval.LogEntry) {
 		if e.Level != "debug" && e.Level != "info" {
 			h.Warnings.Log(e.String())

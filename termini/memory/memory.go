@@ -26,6 +26,7 @@ func describe(indirection, doc string) indirector.Descriptor {
 		Rules:        []string{"IND-EXP-05", "IND-HEAD-03"},
 		KeepsExpiry:  true,
 		ProcessLocal: true,
+		Brief:        true,
 		Type:         (*Terminus)(nil),
 		New: func(env indirector.Env) (indirector.Terminus, error) {
 			return &Terminus{env: env}, nil

@@ -15,10 +15,7 @@ const (
 // and to look for secrets in them is a third of what a compile costs.
 type cleanTexts struct {
 	redact func(string) (string, int)
-
-	mu    sync.Mutex // guards what follows
-	young map[string]bool
-	old   map[string]bool // those before, of which the used ones become young again
+	known  generations[string]
 }
 
 // remembering returns a function that redacts as another one, which is the same for the
@@ -27,7 +24,7 @@ func remembering(redact func(string) (string, int)) func(string) (string, int) {
 	if redact == nil {
 		return nil
 	}
-	c := &cleanTexts{redact: redact, young: map[string]bool{}}
+	c := &cleanTexts{redact: redact}
 	return c.text
 }
 
@@ -35,38 +32,60 @@ func (c *cleanTexts) text(s string) (string, int) {
 	if len(s) > maxClean {
 		return c.redact(s)
 	}
-	if c.isClean(s) {
+	if c.known.has(s) {
 		return s, 0
 	}
 	out, n := c.redact(s)
 	if n == 0 && out == s {
-		c.add(s)
+		c.known.add(strings.Clone(s)) // it may be a part of a large text
 	}
 	return out, n
 }
 
-func (c *cleanTexts) isClean(s string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.young[s] {
+// cleanPairs remembers names and values that are clean together: to ask costs no text of
+// both. A nil one remembers nothing.
+type cleanPairs struct{ known generations[[2]string] }
+
+func (c *cleanPairs) has(name, value string) bool {
+	return c != nil && len(name)+len(value) <= maxClean && c.known.has([2]string{name, value})
+}
+
+func (c *cleanPairs) add(name, value string) {
+	if c != nil && len(name)+len(value) <= maxClean {
+		c.known.add([2]string{strings.Clone(name), strings.Clone(value)})
+	}
+}
+
+// A generations is a set that forgets what was not asked for lately. The zero value is
+// empty. It is safe for concurrent use.
+type generations[K comparable] struct {
+	mu    sync.Mutex
+	young map[K]K
+	old   map[K]K // those before, of which the used ones become young again
+}
+
+func (g *generations[K]) has(k K) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, ok := g.young[k]; ok {
 		return true
 	}
-	if !c.old[s] {
-		return false
+	known, ok := g.old[k]
+	if ok {
+		g.keep(known)
 	}
-	c.keep(s)
-	return true
+	return ok
 }
 
-func (c *cleanTexts) add(s string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.keep(s)
+func (g *generations[K]) add(k K) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.keep(k)
 }
 
-func (c *cleanTexts) keep(s string) {
-	if len(c.young) >= maxCleanOnes {
-		c.young, c.old = make(map[string]bool, maxCleanOnes), c.young
+func (g *generations[K]) keep(k K) {
+	if g.young == nil || len(g.young) >= maxCleanOnes {
+		g.young, g.old = make(map[K]K), g.young
 	}
-	c.young[strings.Clone(s)] = true // it may be a part of a large text
+	g.young[k] = k
 }

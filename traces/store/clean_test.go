@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"indirtui/traces"
 )
 
 // What is clean is looked at once while it is used; secrets are taken out each time.
@@ -60,4 +62,29 @@ func TestRememberingTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// What a request shares with others is copied before a secret is taken out of it, and
+// what has none is not copied.
+func TestRedactionCopies(t *testing.T) {
+	t.Parallel()
+	redact := func(s string) (string, int) {
+		return strings.ReplaceAll(s, "secret", "*"), strings.Count(s, "secret")
+	}
+	var pairs cleanPairs
+	for range 2 { // the second time, pairs are remembered
+		clean := []traces.Span{{Name: "a", Attrs: []traces.Attr{{Key: "k", Value: "v"}}}}
+		dirty := []traces.Span{{Name: "a"}, {Name: "b", Attrs: []traces.Attr{{Key: "k", Value: "v"}, {Key: "k", Value: "secret"}}}}
+		for _, spans := range [][]traces.Span{clean, dirty} {
+			m := traces.Trace{Spans: spans}
+			n := redactTrace(&m, redact, &pairs)
+			last, was := m.Spans[len(spans)-1].Attrs, spans[len(spans)-1].Attrs
+			if secret := len(spans) - 1; n != secret || (&m.Spans[0] != &spans[0]) != (secret > 0) || last[len(last)-1].Value == "secret" {
+				t.Errorf("%d redactions: got %+v", n, m.Spans)
+			}
+			if len(was) == 2 && was[1].Value != "secret" {
+				t.Error("what is shared was changed")
+			}
+		}
+	}
 }

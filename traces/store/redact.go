@@ -19,7 +19,7 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	m := *t
 	n := s.values(&m, instance)
 	if s.opts.RedactText != nil {
-		n += redactTrace(&m, s.opts.RedactText)
+		n += redactTrace(&m, s.opts.RedactText, &s.pairs)
 		n += s.redactSlot(&m.Primary) + s.redactSlot(&m.Cache)
 	}
 	return &m, n
@@ -59,7 +59,7 @@ const originsOf = "origins"
 // Redacted returns a redacted copy of t, which need not have ended.
 func Redacted(t *traces.Trace, redact func(string) (string, int)) *traces.Trace {
 	m := *t
-	redactTrace(&m, redact)
+	redactTrace(&m, redact, nil)
 	redactSlot(&m.Primary, redact)
 	redactSlot(&m.Cache, redact)
 	return &m
@@ -193,59 +193,112 @@ func digest(v *traces.Value) {
 	v.Size = max(v.Size, len(v.Body))
 }
 
-// redactTrace redacts the texts of m but those of its slots. Slices are copied
-// since they are shared.
-func redactTrace(m *traces.Trace, redact func(string) (string, int)) (n int) {
-	text := func(s *string) { n += redactText(s, redact) }
+// redactTrace redacts the texts of m but those of its slots. Slices are shared: one is
+// copied when the first of its texts changes, which few do.
+func redactTrace(m *traces.Trace, redact func(string) (string, int), pairs *cleanPairs) int {
+	r := &texts{redact: redact, pairs: pairs}
 	for _, t := range []*string{
 		&m.Key, &m.Run, &m.Transaction, &m.Caller, &m.Indirection, &m.Environment, &m.Application, &m.Named, &m.Party, &m.Error, &m.FailedWith,
 	} {
-		text(t)
+		r.text(t)
 	}
 	if m.Values != nil {
 		own := *m.Values
 		for _, v := range own.All() {
-			text(&v.Source)
+			r.text(&v.Source)
 		}
 		m.Values = &own
 	}
 	for i := range m.Steps {
-		text(&m.Steps[i].Because.About)
+		r.text(&m.Steps[i].Because.About)
 	}
-	m.Options = append([]traces.Option(nil), m.Options...)
-	for i := range m.Options {
+	m.Options = each(r, m.Options, func(r *texts, o *traces.Option) {
 		// A name such as "password" marks the value as a secret.
-		o := &m.Options[i]
-		n += redactPair(&o.Name, &o.Value, redact)
-		o.Value = cutOption(o.Value)
-	}
-	m.Spans = append([]traces.Span(nil), m.Spans...)
-	for i := range m.Spans {
-		sp := &m.Spans[i]
-		for _, t := range []*string{&sp.Name, &sp.Answer, &sp.Because.About, &sp.Err} {
-			text(t)
+		r.pair(&o.Name, &o.Value)
+		if cut := cutOption(o.Value); cut != o.Value {
+			o.Value, r.changed = cut, true
 		}
-		sp.Attrs = append([]traces.Attr(nil), sp.Attrs...)
-		for j := range sp.Attrs {
-			n += redactPair(&sp.Attrs[j].Key, &sp.Attrs[j].Value, redact)
-		}
-	}
-	m.Faults = append([]traces.Fault(nil), m.Faults...)
-	for i := range m.Faults {
-		f := &m.Faults[i]
+	})
+	m.Spans = each(r, m.Spans, (*texts).span)
+	m.Faults = each(r, m.Faults, func(r *texts, f *traces.Fault) {
 		for _, t := range []*string{&f.Origin, &f.Message, &f.Hidden, &f.Path} {
-			text(t)
+			r.text(t)
+		}
+	})
+	m.Notes = each(r, m.Notes, func(r *texts, n *traces.Remark) { r.text(&n.Text) })
+	m.Touched = each(r, m.Touched, (*texts).text)
+	return r.n
+}
+
+// texts redacts the texts of one request, and counts.
+type texts struct {
+	redact  func(string) (string, int)
+	pairs   *cleanPairs // may be nil
+	n       int         // redactions
+	changed bool        // a text was changed since this was last cleared
+}
+
+// each redacts the elements of a slice, and returns it, or a copy if one has changed.
+func each[T any](r *texts, all []T, redact func(*texts, *T)) []T {
+	outer, own := r.changed, false
+	var e T
+	for i := range all {
+		e, r.changed = all[i], false
+		if redact(r, &e); r.changed {
+			if !own {
+				all, own = slices.Clone(all), true
+			}
+			all[i] = e
 		}
 	}
-	m.Notes = append([]traces.Remark(nil), m.Notes...)
-	for i := range m.Notes {
-		text(&m.Notes[i].Text)
+	r.changed = outer || own
+	return all
+}
+
+// text redacts a text in place.
+func (r *texts) text(s *string) {
+	if *s == "" {
+		return
 	}
-	m.Touched = append([]string(nil), m.Touched...)
-	for i := range m.Touched {
-		text(&m.Touched[i])
+	out, n := r.redact(*s)
+	r.changed = r.changed || out != *s
+	*s, r.n = out, r.n+n
+}
+
+func (r *texts) span(s *traces.Span) {
+	for _, t := range [...]*string{&s.Name, &s.Answer, &s.Because.About, &s.Err} {
+		r.text(t)
 	}
-	return n
+	s.Attrs = each(r, s.Attrs, func(r *texts, a *traces.Attr) { r.pair(&a.Key, &a.Value) })
+}
+
+// pair redacts a name and its value. The function gets both, since the name may
+// mark a secret; its answer counts if it left the name alone. A value that was cut
+// still ends as one.
+func (r *texts) pair(name, value *string) {
+	if *value == "" {
+		r.text(name)
+		return
+	}
+	if r.pairs.has(*name, *value) {
+		return
+	}
+	const cut = "…"
+	prefix, was, before, redactions := *name+": ", *value, *name, r.n
+	whole, n := r.redact(prefix + was)
+	if n > 0 && strings.HasPrefix(whole, prefix) {
+		*value = whole[len(prefix):]
+		r.n, r.changed = r.n+n, r.changed || *value != was
+	} else {
+		r.text(name)
+		r.text(value)
+	}
+	if strings.HasSuffix(was, cut) && !strings.HasSuffix(*value, cut) {
+		*value += cut
+	}
+	if n == 0 && r.n == redactions && *name == before && *value == was {
+		r.pairs.add(*name, *value)
+	}
 }
 
 // cutOption shortens the value of an option that is known to be cut. A token
@@ -265,22 +318,4 @@ func cutOption(s string) string {
 		}
 	}
 	return strings.TrimSuffix(s[:at], end) + end
-}
-
-// redactPair redacts a name and its value. The function gets both, since the
-// name may mark a secret; its answer counts if it left the name alone. A value
-// that was cut still ends as one.
-func redactPair(name, value *string, redact func(string) (string, int)) (n int) {
-	if *value == "" {
-		return redactText(name, redact)
-	}
-	if strings.HasSuffix(*value, "…") {
-		defer func() { *value = strings.TrimSuffix(*value, "…") + "…" }()
-	}
-	prefix := *name + ": "
-	if whole, n := redact(prefix + *value); n > 0 && strings.HasPrefix(whole, prefix) {
-		*value = whole[len(prefix):]
-		return n
-	}
-	return redactText(name, redact) + redactText(value, redact)
 }

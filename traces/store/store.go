@@ -135,6 +135,7 @@ type Store struct {
 	done     sync.WaitGroup
 	rendered rendered
 	clean    cleanSlots
+	pairs    cleanPairs
 	newest   atomic.Pointer[any] // the last instance
 
 	mu      sync.Mutex // guards the fields below

@@ -16,6 +16,7 @@ func TestMemoryLimit(t *testing.T) {
 	}{
 		{"lines", listening{p: p}, 60 << 20},
 		{"recording", listening{p: p, display: interactive{record: "x"}}, 128 << 20},
+		{"compiles", listening{p: p, compiles: true}, 110 << 20},
 		{"screens", listening{p: p, ui: true}, 280 << 20},
 	} {
 		if got := tt.l.memoryLimit(); got != tt.want {

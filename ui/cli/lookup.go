@@ -362,12 +362,12 @@ func (l *lookup) within(ctx context.Context, look func(*hiera.Compile)) error {
 	if !l.compile {
 		o.Scope = hiera.OfNode(node.Parameters, facts.Values, trusted, o.Environment)
 	}
-	here := programs.FromSettings(get, o)
+	here := programs.FromSettings(get, o, programs.NewPrograms())
 	mine, err := l.p.mine()
 	if err != nil {
 		return err
 	}
-	here.Programs, here.Context, here.Ruby = programs.NewPrograms(), ctx, l.p.ruby(mine).Path
+	here.Context, here.Ruby = ctx, l.p.ruby(mine).Path
 	here.Eval.Log = l.log
 	if !l.compile {
 		s := programs.New(here)

@@ -39,6 +39,7 @@ type listening struct {
 	makeCA              bool // also in a directory that was not named
 	connections, atOnce int
 	ui                  bool
+	compiles            bool // catalogs are those of the compiler; known when the engine is there
 	display             interactive
 	notes               []string // for the screen
 }
@@ -220,6 +221,10 @@ func (l *listening) memoryLimit() int64 {
 		return 80<<20 + 2*l.p.memory()
 	case l.display.record != "":
 		return 128 << 20
+	case l.compiles:
+		// A compile of 100 resources leaves 0.6 MB to the collector, which at 60 MiB took
+		// four tenths of the processors, and requests waited for it.
+		return 110 << 20
 	}
 	return 60 << 20 // with the pages of the binary it is 80
 }
@@ -305,6 +310,10 @@ func (l *listening) begin(change func(*engine.Options), build func(*engine.Engin
 		return nil, errors.Join(err, out.close())
 	}
 	l.p.problems(e)
+	route, _ := e.Explain("catalog")
+	if l.compiles = route.Primary.Winner().Terminus == "compiler"; l.compiles {
+		l.limitMemory()
+	}
 	f := &front{close: func() error { return nil }}
 	after := func() error { return errors.Join(f.close(), out.close()) }
 	v, err := l.stand(e, o.Log, f, build, out)

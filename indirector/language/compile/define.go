@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/origins"
 )
 
@@ -128,7 +129,7 @@ func (c *compilation) addNodes(container *eval.Container) error {
 		d := c.newDefinition(container)
 		d.host, d.name = h.Name, h.Name
 		if h.Regexp != "" {
-			re, err := eval.CompileRegexp(h.Regexp)
+			re, err := onig.Shared(h.Regexp)
 			if err != nil {
 				return err
 			}

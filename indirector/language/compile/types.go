@@ -10,6 +10,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/rtype"
 )
 
@@ -109,7 +110,7 @@ func newBuiltinType(t *rtype.Type) *resourceType {
 				}
 				source = "(?" + options + ":" + source + ")"
 			}
-			re, err := eval.CompileRegexp(source)
+			re, err := onig.Shared(source)
 			if err != nil {
 				continue // what is not understood does not match
 			}

@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/onig"
 )
 
 // maxDepth is how many calls may be within each other.
@@ -274,7 +275,7 @@ func (r *run) pattern(source string, options int) (value, error) {
 	if prefix != "" {
 		text = "(?" + prefix + ")" + source
 	}
-	re, err := eval.CompileRegexp(text)
+	re, err := onig.Shared(text)
 	if err != nil {
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nil, r.unsupported("%s", err)

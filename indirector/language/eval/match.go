@@ -44,7 +44,7 @@ func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 	default:
 		source = pattern.Str()
 	}
-	re, err := CompileRegexp(source)
+	re, err := onig.Shared(source)
 	if err != nil {
 		return false, issueAt(n.Right, "Can not convert right match operand to a regular expression. Caused by '%s'.", err)
 	}
@@ -207,7 +207,7 @@ func (f *frame) inString(s string, v data.Value) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	re, err := CompileRegexp(source)
+	re, err := onig.Shared(source)
 	if err != nil {
 		return false, err
 	}
@@ -229,7 +229,7 @@ func inBinary(b []byte, v data.Value) bool {
 func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 	t, isType := types.AsType(v)
 	if source, ok := types.RegexpSource(v); ok {
-		re, err := CompileRegexp(source)
+		re, err := onig.Shared(source)
 		if err != nil {
 			return false, err
 		}
@@ -302,7 +302,7 @@ func (f *frame) richOption(v, option data.Value) (bool, error) {
 			return false, nil
 		}
 		source, _ := types.RegexpSource(option)
-		re, err := CompileRegexp(source)
+		re, err := onig.Shared(source)
 		if err != nil {
 			return false, err
 		}

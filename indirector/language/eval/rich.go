@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/types"
 )
 
@@ -77,34 +76,3 @@ func newRich(name string, args ...data.Value) (data.Value, error) {
 }
 
 func newRegexp(source string) (data.Value, error) { return newRich("Regexp", data.OfString(source)) }
-
-// compiled are regular expressions by their sources: those that programs have as texts.
-var compiled struct {
-	sync.Mutex
-	all map[string]*onig.Regexp
-}
-
-// maxCompiled is how many are kept. Programs can make any number of them.
-const maxCompiled = 1000
-
-// CompileRegexp returns a regular expression, which is compiled once. An error is in
-// Ruby's words.
-func CompileRegexp(source string) (*onig.Regexp, error) {
-	compiled.Lock()
-	re, ok := compiled.all[source]
-	compiled.Unlock()
-	if ok {
-		return re, nil
-	}
-	re, err := onig.Compile(source)
-	if err != nil {
-		return nil, err
-	}
-	compiled.Lock()
-	defer compiled.Unlock()
-	if compiled.all == nil || len(compiled.all) >= maxCompiled {
-		compiled.all = map[string]*onig.Regexp{}
-	}
-	compiled.all[source] = re
-	return re, nil
-}

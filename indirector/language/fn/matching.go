@@ -73,7 +73,7 @@ func match(s string, pattern data.Value) (data.Value, error) {
 		return undef, err
 	}
 	for _, source := range sources {
-		re, err := eval.CompileRegexp(source)
+		re, err := onig.Shared(source)
 		if err != nil {
 			return undef, err
 		}
@@ -95,7 +95,7 @@ func single(v data.Value) (*onig.Regexp, error) {
 	if len(sources) == 0 || err != nil {
 		sources = []string{""}
 	}
-	return eval.CompileRegexp(sources[0])
+	return onig.Shared(sources[0])
 }
 
 // split cuts a text as Ruby does: what groups matched is kept, empty texts at the end
@@ -136,7 +136,7 @@ func split(c *eval.Invocation) (data.Value, error) {
 func regsubst(c *eval.Invocation) (data.Value, error) {
 	pattern, flags := c.Args[1], c.Arg(3).Str()
 	if options := strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(flags, "G", ""), "E", "x")); options != "" && pattern.Kind() == data.String {
-		if _, err := eval.CompileRegexp(pattern.Str()); err != nil && !strings.Contains(options, "x") {
+		if _, err := onig.Shared(pattern.Str()); err != nil && !strings.Contains(options, "x") {
 			return undef, err // without the options, which Puppet does not show
 		}
 		pattern = data.OfString("(?" + options + ")" + pattern.Str())

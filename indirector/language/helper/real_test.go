@@ -50,8 +50,8 @@ func compiled(tb testing.TB, code, modulepath string) (out answer) {
 	get := func(name string) string {
 		return map[string]string{"modulepath": modulepath, "strict": "warning"}[name]
 	}
-	o := site.FromSettings(get, hiera.FromSettings(get, "production"))
-	o.Programs, o.Ruby = site.NewPrograms(), interpreter(tb)
+	o := site.FromSettings(get, hiera.FromSettings(get, "production"), site.NewPrograms())
+	o.Ruby = interpreter(tb)
 	o.Eval.Log = func(e eval.LogEntry) {
 		if e.Level != "err" && e.Level != "debug" {
 			out.Logs = append(out.Logs, e.Level+": "+e.String())

@@ -36,7 +36,11 @@ type Cache struct {
 	files map[fileKey]*list.Element
 	used  list.List // of *kept, the last that was used first
 	size  int
+	held  map[string]fs.FileInfo // of files that did not lead out of their directories
 }
+
+// maxHeld bounds held, which begins anew when there are more.
+const maxHeld = 10_000
 
 // A fileKey is a file, and how it is read.
 type fileKey struct {
@@ -133,6 +137,37 @@ func (c *Cache) made(dir, name string, make func(text string) any) (any, error) 
 	now := &kept{key: key, info: info, size: len(text), made: make(text)}
 	c.keep(now)
 	return now.made, nil
+}
+
+// holds reports whether there is a file below a directory. Of one that is as it was, the
+// system is asked once: with each directory on the way it is asked six times. A nil Cache
+// remembers nothing.
+func (c *Cache) holds(dir, path string) bool {
+	name := filepath.ToSlash(strings.TrimPrefix(path, dir+"/"))
+	if c == nil {
+		_, err := stat(dir, name)
+		return err == nil
+	}
+	now, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	c.mu.Lock()
+	known := c.held[path]
+	c.mu.Unlock()
+	if known != nil && sameFile(known, now) {
+		return true
+	}
+	if now, err = stat(dir, name); err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil || len(c.held) >= maxHeld {
+		c.held = map[string]fs.FileInfo{}
+	}
+	c.held[path] = now
+	return true
 }
 
 func sameFile(a, b fs.FileInfo) bool {

@@ -34,12 +34,27 @@ type Definitions struct {
 
 	mu       sync.Mutex
 	programs map[fileKey]*eval.Program
+	absent   map[string]bool // files of Ruby that are not there
 }
 
 // Definitions returns the definitions of the environment. The options are how its files
 // are read.
 func (e *Environment) Definitions(c *Cache, o syntax.Options) *Definitions {
-	return &Definitions{env: e, cache: c, options: o, programs: map[fileKey]*eval.Program{}}
+	return &Definitions{env: e, cache: c, options: o, programs: map[fileKey]*eval.Program{}, absent: map[string]bool{}}
+}
+
+// isAbsent reports whether a file was not there when it was last looked for: each file
+// that calls a function looks for it in the same places.
+func (d *Definitions) isAbsent(path string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.absent[path]
+}
+
+func (d *Definitions) setAbsent(path string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.absent[path] = true
 }
 
 // Load finds a definition by its name, which is in small letters if it is that of a type.
@@ -196,8 +211,12 @@ func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
 func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
 	file := filepath.Join(dir, below, asPath(s.name)+".rb")
 	s.found.Tried = append(s.found.Tried, file)
+	if s.isAbsent(file) {
+		return false, nil
+	}
 	text, err := s.cache.made(dir, below+asPath(s.name)+".rb", func(text string) any { return text })
 	if errors.Is(err, fs.ErrNotExist) {
+		s.setAbsent(file)
 		return false, nil
 	}
 	if err != nil {

@@ -32,8 +32,8 @@ func (e *Environment) File(below, name string) (string, bool) {
 	if !ok || m == nil {
 		return "", false
 	}
-	_, err := stat(m.Dir, filepath.ToSlash(filepath.Join(below, rest)))
-	return filepath.Join(m.Dir, below, rest), err == nil
+	path := filepath.Join(m.Dir, below, rest)
+	return path, e.o.Cache.holds(m.Dir, path)
 }
 
 // Made returns what make makes of the text of a file that File found. It is kept as long as

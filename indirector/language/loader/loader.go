@@ -33,6 +33,7 @@ type Options struct {
 	Modulepath string
 	Manifest   string // the initial manifest: a file, or a directory of files
 	Strict     string // "error": a module whose metadata.json is broken is left out
+	Cache      *Cache // keeps what metadata.json has; nil reads it each time
 }
 
 // A Module is a module of an environment.
@@ -120,12 +121,19 @@ func (e *Environment) module(name string) *Module {
 // metadata reads the metadata.json of a module, and reports whether the module may be
 // used. Rule LANG-LOAD-03.
 func (e *Environment) metadata(m modules.Module) (data modules.Metadata, ok bool) {
-	text, err := read(m.Dir, "metadata.json")
+	type decoded struct {
+		modules.Metadata
+		err error
+	}
+	made, err := e.o.Cache.made(m.Dir, "metadata.json", func(text string) any {
+		data, err := m.Metadata([]byte(text))
+		return decoded{data, err}
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return data, true
 	}
 	if err == nil {
-		data, err = m.Metadata([]byte(text))
+		data, err = made.(decoded).Metadata, made.(decoded).err
 	}
 	if err == nil {
 		return data, true

@@ -64,16 +64,17 @@ type Options struct {
 }
 
 // FromSettings returns what Puppet's settings stand for, in the environment of the options
-// of hiera. The variables are those of their scope, if they are at hand as a whole.
-func FromSettings(get func(name string) string, o hiera.Options) Options {
+// of hiera. The variables are those of their scope, if they are at hand as a whole. What
+// is read is kept among the programs.
+func FromSettings(get func(name string) string, o hiera.Options, programs *loader.Cache) Options {
 	variables, _ := o.Scope.(hiera.Variables)
 	return Options{
 		Open: func() (*loader.Environment, error) {
 			return loader.Open(loader.Options{
-				Dir: o.EnvironmentDir, Modulepath: get("modulepath"), Manifest: get("manifest"), Strict: get("strict"),
+				Dir: o.EnvironmentDir, Modulepath: get("modulepath"), Manifest: get("manifest"), Strict: get("strict"), Cache: programs,
 			})
 		},
-		Hiera: o, Variables: variables,
+		Programs: programs, Hiera: o, Variables: variables,
 		Eval: eval.Options{Strict: strictness[get("strict")], StrictVariables: get("strict_variables") == "true"},
 	}
 }

@@ -224,8 +224,8 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 	settings := map[string]string{"modulepath": filepath.Join(dir, "modules")}
-	o := site.FromSettings(func(name string) string { return settings[name] }, hiera.Options{EnvironmentDir: dir})
-	o.Programs, o.Context = site.NewPrograms(), ctx
+	o := site.FromSettings(func(name string) string { return settings[name] }, hiera.Options{EnvironmentDir: dir}, site.NewPrograms())
+	o.Context = ctx
 	_, err := site.New(o).Data.Lookup(hiera.Query{Keys: []string{"k"}})
 	if err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) || errors.Is(err, hiera.ErrNotFound) {
 		t.Errorf("got %v", err)

@@ -15,7 +15,7 @@ type regex struct {
 
 // newRegex compiles a regular expression.
 func newRegex(source string) (*regex, error) {
-	compiled, err := onig.Compile(source)
+	compiled, err := onig.Shared(source)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/syntax"
 )
 
@@ -234,7 +235,7 @@ func noMethod(m string, v data.Value) error {
 // matches reports whether a regular expression of Ruby, which is one of this package and
 // does not run away, matches.
 func matches(source, s string) bool {
-	re, err := eval.CompileRegexp(source)
+	re, err := onig.Shared(source)
 	if err != nil {
 		panic("stdlib: " + err.Error())
 	}

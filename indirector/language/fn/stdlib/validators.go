@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/types"
 )
 
@@ -216,7 +217,7 @@ func validateRegexp(c *call) (data.Value, error) {
 		} else if !isString(source) {
 			return undef, eval.Errorf("%s", eval.NoString(source))
 		}
-		re, err := eval.CompileRegexp(text)
+		re, err := onig.Shared(text)
 		if err != nil {
 			return undef, err
 		}
