@@ -1,0 +1,67 @@
+package command
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+)
+
+// Body returns the bytes that PuppetDB gets, and the warning that Puppet logs if they
+// are not what was given: in a body with one text that is not UTF-8, every byte beyond
+// ASCII becomes U+FFFD, also those of other texts. Rule PDB-HTTP-02.
+func (c *Command) Body() (body []byte, warning string) {
+	v := c.sent
+	if v.IsNil() {
+		v = c.Payload
+	}
+	body, _ = format.AppendPSON(nil, v) // it has no error: PSON takes every value
+	if utf8.Valid(body) {
+		return body, ""
+	}
+	return ascii(body), fmt.Sprintf(badBytes, c.Name, c.Certname)
+}
+
+const badBytes = "Error encoding a '%s' command for host '%s' ignoring invalid UTF-8 byte sequences in data to be sent to PuppetDB, see debug logging for more info"
+
+// ascii returns text in which every byte beyond ASCII is U+FFFD.
+func ascii(text []byte) []byte {
+	out := make([]byte, 0, 2*len(text))
+	for _, b := range text {
+		if b < utf8.RuneSelf {
+			out = append(out, b)
+			continue
+		}
+		out = utf8.AppendRune(out, utf8.RuneError)
+	}
+	return out
+}
+
+// Checksum returns what PuppetDB calls the checksum of the command with that body.
+func (c *Command) Checksum(body []byte) string {
+	h := sha1.New()
+	certname, _ := format.AppendPSON(nil, data.OfString(c.Certname))
+	if !utf8.Valid(certname) {
+		certname = ascii(certname)
+	}
+	fmt.Fprintf(h, `{"command":"%s","version":%d,"certname":%s,"payload":`, c.Name, c.Version, certname)
+	h.Write(body)
+	h.Write([]byte{'}'})
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Query returns the parameters of the URL for that body, in Puppet's order. Puppet does not
+// escape the certname, which may thus add parameters; it is escaped here. Rule
+// PDB-HTTP-02.
+func (c *Command) Query(body []byte) string {
+	return "checksum=" + c.Checksum(body) + "&version=" + strconv.Itoa(c.Version) +
+		"&certname=" + strings.ReplaceAll(url.QueryEscape(c.Certname), "+", "%20") +
+		"&command=" + strings.ReplaceAll(c.Name, " ", "_") +
+		"&producer-timestamp=" + c.Produced.UTC().Format("2006-01-02T15:04:05.000Z")
+}
