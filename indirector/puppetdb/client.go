@@ -49,6 +49,7 @@ const (
 func Settings() []indirector.Setting {
 	return append([]indirector.Setting{
 		{Name: "confdir", Doc: "Directory of puppetdb.conf, which has the URLs of PuppetDB."},
+		{Name: "certname", Doc: "Whose certificate is shown, in messages about it."},
 		{Name: "hostcrl", Doc: "Revocation lists that PuppetDB's certificate is checked against."},
 		{Name: "certificate_revocation", Doc: "Whether the whole chain is checked (chain), only PuppetDB's certificate (leaf), or nothing (false)."},
 		{Name: settingAnswer, Doc: "The longest answer of PuppetDB that is read, in MB. Not a setting of Puppet.", Type: "integer", Default: strconv.Itoa(defaultAnswer)},
