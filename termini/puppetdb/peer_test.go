@@ -188,6 +188,34 @@ func (p *peer) take(name string, r *http.Request) scriptedAnswer {
 	return script[i]
 }
 
+// indirector returns one with the termini, and its recorder.
+func (p *peer) indirector(t *testing.T) (*indirector.Indirector, *terminustest.Recorder) {
+	t.Helper()
+	var specs []indirector.Spec
+	var all []indirector.Descriptor
+	routes := indirector.Routes{}
+	for _, name := range []string{"catalog", "facts", "node", "resource"} {
+		specs = append(specs, indirector.Spec{Name: name, Class: "Puppet::" + indirector.Constant(name), Default: "puppetdb"})
+		all = append(all, descriptors[name])
+		routes[name] = indirector.Route{Primary: traces.Slot{{Terminus: "puppetdb", Kind: traces.FromRoutesFile}}}
+	}
+	registry, err := indirector.NewRegistry(specs, append(all, termini.FactsApply))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := new(terminustest.Recorder)
+	x, err := indirector.New(indirector.Config{Registry: registry, Routes: routes, Settings: p.env.Settings, Recorder: rec, Log: p.env.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x, rec
+}
+
 // requests are those that the servers saw.
 func (p *peer) requests() []seenRequest {
 	p.mu.Lock()
