@@ -93,7 +93,7 @@ var rules = []rule{
 	{"indirector/resource/types", "indirector/data", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
 	{"indirector/probe", "traces traces/store", ""},
-	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model termini/internal/nested traces", ""},
+	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model indirector/puppetdb termini/internal/nested traces", ""},
 	{"termini/hiera", "indirector indirector/data indirector/hiera indirector/language/eval indirector/language/loader indirector/language/site indirector/model termini/internal/nested traces", ""},
 	{"termini/ral", "indirector indirector/model indirector/resource/... traces", ""},
 
