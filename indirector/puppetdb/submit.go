@@ -37,8 +37,11 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	result, tried, err := c.submit(ctx, cfg, cmd, body)
 	switch {
 	case err == nil:
+		if known := c.confirmed(ctx, cfg, cmd, tried); known != "" {
+			traces.Explain(ctx, known)
+		}
 		c.explain(ctx, cfg, result, tried)
-		return result, c.confirmed(ctx, cfg, cmd, tried)
+		return result, nil
 	case ctx.Err() != nil:
 		return nil, err
 	}
