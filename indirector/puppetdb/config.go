@@ -114,7 +114,7 @@ func ParseConfig(path, text string, log *slog.Logger) (*Config, error) {
 			continue
 		}
 		if retiredLine.MatchString(bare) {
-			log.Warn(fmt.Sprintf("Setting '%s' is retired: use 'server_urls' instead. Defaulting to 'server_urls=%s'.", strings.TrimSuffix(bare, "\r"), defaults[serverURLs]))
+			log.Warn(fmt.Sprintf("Setting '%s' is retired: use 'server_urls' instead. Defaulting to 'server_urls=%s'.", Redact(strings.TrimSuffix(bare, "\r")), defaults[serverURLs]))
 			continue
 		}
 		m := settingLine.FindStringSubmatch(line)
@@ -286,10 +286,43 @@ func texts(all []*url.URL) []string {
 	return out
 }
 
-var passwords = regexp.MustCompile(`(://[^\s,:]*):[^\s,]*@`)
+var words = regexp.MustCompile(`[^\s,]+`)
 
-// Redact takes the passwords out of the URLs in a text.
-func Redact(text string) string { return passwords.ReplaceAllString(text, "$1:xxxxx@") }
+// Redact takes the passwords out of the URLs in a text, also of URLs that are
+// broken.
+func Redact(text string) string { return words.ReplaceAllStringFunc(text, redactWord) }
+
+// redactWord redacts from the first colon that begins no "://" to the last @, or a
+// port that is no number.
+func redactWord(w string) string {
+	const hidden = "xxxxx"
+	name, password, scheme := w, "", -1
+	at := strings.LastIndexByte(w, '@')
+	for i := range w {
+		if w[i] != ':' || i > at && at >= 0 {
+			continue
+		}
+		if !strings.HasPrefix(w[i:], "://") {
+			name, password = w[:i+1], w[i+1:]
+			break
+		}
+		scheme = i
+	}
+	switch {
+	case at < 0 && (scheme < 0 || password == "" || strings.Contains(w, "[") || port.MatchString(password)):
+		return w
+	case at < 0:
+		return name + hidden
+	case password == "" && scheme >= 0: // a user alone
+		return w
+	case password == "": // the end of a password with a blank or a comma
+		return hidden + w[at:]
+	}
+	return name + hidden + w[at:]
+}
+
+// port matches what follows the name of a host.
+var port = regexp.MustCompile(`^\d*([/?#]|$)`)
 
 var integers = regexp.MustCompile(`^[-+]?\d+(_\d+)*`)
 

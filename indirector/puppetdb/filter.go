@@ -35,9 +35,12 @@ func resourcesQuery(typ, host string, filter data.Value) (data.Value, error) {
 	if filter.IsNil() {
 		return data.OfList(all), nil
 	}
-	x, err := expression(filter)
+	x, err := expression(filter, 1)
 	return data.OfList(append(all, x)), err
 }
+
+// maxFilter is how deep a filter may be nested.
+const maxFilter = 95
 
 // hostOf is null for no host.
 func hostOf(host string) data.Value {
@@ -47,7 +50,10 @@ func hostOf(host string) data.Value {
 	return word(host)
 }
 
-func expression(filter data.Value) (data.Value, error) {
+func expression(filter data.Value, depth int) (data.Value, error) {
+	if depth > maxFilter {
+		return data.Value{}, fmt.Errorf("write the filter for PuppetDB: it is nested more than %d deep", maxFilter)
+	}
 	parts := append(slices.Clone(filter.List()), make([]data.Value, 3)...)[:3]
 	left, op, right := parts[0], parts[1].Str(), parts[2]
 	switch op {
@@ -58,11 +64,11 @@ func expression(filter data.Value) (data.Value, error) {
 		}
 		return x, err
 	case "and", "or":
-		x, err := expression(left)
+		x, err := expression(left, depth+1)
 		if err != nil {
 			return x, err
 		}
-		y, err := expression(right)
+		y, err := expression(right, depth+1)
 		return list(word(op), x, y), err
 	}
 	return data.Value{}, &indirector.Failure{Message: fmt.Sprintf("Operator %s in %s not supported", op, filter.Inspect())}

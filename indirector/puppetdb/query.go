@@ -241,6 +241,11 @@ func (c *Client) searchFacts(ctx context.Context, ast data.Value) ([]indirector.
 	if err != nil {
 		return nil, err
 	}
+	return c.names(ctx, a)
+}
+
+// names reads rows of nodes.
+func (c *Client) names(ctx context.Context, a *attempt) ([]indirector.Instance, error) {
 	v, err := c.decode(ctx, a)
 	if err != nil {
 		return nil, err
@@ -284,6 +289,11 @@ func (c *Client) SearchResources(ctx context.Context, typ, host string, filter d
 		last := tried[len(tried)-1].url
 		return nil, rephrased(ctx, fmt.Sprintf("Could not retrieve resources from the PuppetDB at https://%s:%s: ", last.Hostname(), portOf(last)), err)
 	}
+	return c.resources(ctx, a)
+}
+
+// resources reads rows of resources.
+func (c *Client) resources(ctx context.Context, a *attempt) ([]*model.Resource, error) {
 	v, err := c.decode(ctx, a)
 	if err != nil {
 		return nil, err

@@ -55,13 +55,13 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		o.Used, o.Eval.Called, o.Eval.Calls, o.Eval.Read = u.file, u.call, u, u.read
 		search := o.Search
 		o.Query = func(ctx context.Context, query data.Value) (data.Value, error) {
-		v, err := l.db.Query(ctx, query)
-		if err != nil && ctx.Err() == nil {
-			return v, eval.Errorf("%s", indirector.Message(err))
+			v, err := l.db.Query(ctx, query)
+			if err != nil && ctx.Err() == nil {
+				return v, eval.Errorf("%s", indirector.Message(err))
+			}
+			return v, err
 		}
-		return v, err
-	}
-	o.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
+		o.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
 			v, found, err := search(ctx, c, key, q)
 			u.looked(found)
 			return v, found, err

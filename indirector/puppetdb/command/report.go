@@ -163,18 +163,34 @@ const (
 
 var (
 	logFields = []field{
-		{"file", "file", asIs}, {"line", "line", asIs}, {"level", "level", asIs}, {"message", "message", asIs},
-		{"source", "source", asIs}, {"tags", "tags", asIs}, {"time", "time", asTime},
+		{"file", "file", asIs},
+		{"line", "line", asIs},
+		{"level", "level", asIs},
+		{"message", "message", asIs},
+		{"source", "source", asIs},
+		{"tags", "tags", asIs},
+		{"time", "time", asTime},
 	}
 	statusFields = []field{
-		{"skipped", "skipped", asIs}, {"timestamp", "time", asTime}, {"resource_type", "resource_type", asIs},
-		{"resource_title", "title", asText}, {"file", "file", asIs}, {"line", "line", asIs},
-		{"containment_path", "containment_path", asIs}, {"corrective_change", "corrective_change", asIs}, {"events", "events", asIs},
+		{"skipped", "skipped", asIs},
+		{"timestamp", "time", asTime},
+		{"resource_type", "resource_type", asIs},
+		{"resource_title", "title", asText},
+		{"file", "file", asIs},
+		{"line", "line", asIs},
+		{"containment_path", "containment_path", asIs},
+		{"corrective_change", "corrective_change", asIs},
+		{"events", "events", asIs},
 	}
 	eventFields = []field{
-		{"status", "status", asIs}, {"timestamp", "time", asTime}, {"name", "name", asIs}, {"property", "property", asIs},
-		{"new_value", "desired_value", asText}, {"old_value", "previous_value", asText},
-		{"corrective_change", "corrective_change", asIs}, {"message", "message", asIs},
+		{"status", "status", asIs},
+		{"timestamp", "time", asTime},
+		{"name", "name", asIs},
+		{"property", "property", asIs},
+		{"new_value", "desired_value", asText},
+		{"old_value", "previous_value", asText},
+		{"corrective_change", "corrective_change", asIs},
+		{"message", "message", asIs},
 	}
 )
 
