@@ -58,6 +58,7 @@ var rules = []rule{
 	{"indirector/network/client/clienttest", "", ""},
 	{"indirector/network/client", "indirector indirector/network/keyfile traces", "golang.org/x/net"},
 	{"indirector/puppetdb/command", "indirector indirector/data indirector/format indirector/model indirector/rich indirector/language/rtype", ""},
+	{"indirector/puppetdb/puppetdbtest", "", ""},
 	{"indirector/puppetdb", "indirector indirector/data indirector/format indirector/model indirector/network/client indirector/puppetdb/command traces", ""},
 	{"indirector/sqlstore", "indirector indirector/data indirector/format indirector/model indirector/host/filelock indirector/puppetdb/command traces", "github.com/jackc/pgx/v5 modernc.org/sqlite golang.org/x/sys"},
 	{"indirector/host/filelock", "", "golang.org/x/sys"},
@@ -92,7 +93,7 @@ var rules = []rule{
 	{"indirector/resource/types", "indirector/data", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
 	{"indirector/probe", "traces traces/store", ""},
-	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model termini/internal/nested traces", ""},
+	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model indirector/puppetdb termini/internal/nested traces", ""},
 	{"termini/hiera", "indirector indirector/data indirector/hiera indirector/language/eval indirector/language/loader indirector/language/site indirector/model termini/internal/nested traces", ""},
 	{"termini/ral", "indirector indirector/model indirector/resource/... traces", ""},
 

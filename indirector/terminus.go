@@ -308,7 +308,7 @@ type Spec struct {
 // A Lack is a terminus that Puppet has and this program lacks.
 type Lack struct {
 	Terminus string
-	Owner    string // what has it: "Puppet", "Puppet with PuppetDB"
+	Owner    string // what has it: "Puppet"
 }
 
 // Constant returns the Ruby constant for a name: "file_server" is FileServer.

@@ -24,7 +24,9 @@ import (
 	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/ca"
+	"indirtui/indirector/network/client/clienttest"
 	"indirtui/indirector/network/server"
+	"indirtui/indirector/puppetdb/puppetdbtest"
 	engineset "indirtui/indirector/settings"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
@@ -113,6 +115,7 @@ func TestConformance(t *testing.T) {
 		"file_bucket_file/selector": bucketBySelector,
 	}
 	servedFiles(t, special)
+	puppetDB(t, special)
 	restServer(t, special)
 	ofTheCA(t, special)
 	for _, d := range termini.All() {
@@ -318,6 +321,37 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// puppetDB adds the options of the termini of PuppetDB, and one for each.
+func puppetDB(t *testing.T, special map[string]terminustest.Options) {
+	t.Helper()
+	authority := clienttest.New(t, "Puppet CA")
+	leaf := authority.Issue(t, "localhost", clienttest.Local)
+	for _, d := range termini.All() {
+		if !strings.HasPrefix(d.Name, "puppetdb") {
+			continue
+		}
+		db := new(puppetdbtest.DB)
+		at := clienttest.Serve(t, leaf, db).URL
+		o := terminustest.Options{Seed: seeds()[d.Indirection], AnySearch: true}
+		o.Settings = func(dir string) map[string]string {
+			*db = puppetdbtest.DB{}
+			s := authority.Write(t, dir, leaf)
+			s["confdir"] = dir
+			clienttest.WriteFile(t, filepath.Join(dir, "puppetdb.conf"), []byte("[main]\nserver_urls = "+at+"\n"))
+			return s
+		}
+		if d.Indirection == "facts" { // they come back with what is known of who saved them
+			facts := *web01Facts
+			facts.Values = facts.Values.With("trusted", hash(
+				data.P("authenticated", data.OfString("local")), data.P("certname", data.Value{}), data.P("extensions", hash()),
+				data.P("hostname", data.Value{}), data.P("domain", data.Value{}), data.P("external", hash()),
+			))
+			o.Seed = map[string]indirector.Instance{facts.Name: &facts}
+		}
+		special[d.Indirection+"/"+d.Name] = o
+	}
 }
 
 // servedFiles adds the options of termini that serve files: one file in a

@@ -177,7 +177,7 @@ func TestScenarios(t *testing.T) {
 		{
 			name: "unknown report processor", settings: values{"reports": "store, tagmail"},
 			request: indirector.Request{Indirection: "report", Verb: indirector.Save, Instance: seeds()["report"]["web01.example.test"]},
-			note:    `no report processor "tagmail"; there are store, log and http`, outcome: traces.Good,
+			note:    `no report processor "tagmail"; there are store, log, http and puppetdb`, outcome: traces.Good,
 		},
 		{
 			name: "a report processor fails", settings: values{"reportdir": "/dev/null"},
@@ -190,7 +190,7 @@ func TestScenarios(t *testing.T) {
 		},
 		{
 			name:    "a terminus that is not here",
-			request: find("catalog", "n1", "puppetdb"), words: "indirtui has no terminus puppetdb yet; Puppet with PuppetDB has", outcome: traces.Err,
+			request: find("catalog", "n1", "store_configs"), words: "indirtui has no terminus store_configs yet; Puppet has", outcome: traces.Err,
 		},
 	}
 	for _, tt := range tests {

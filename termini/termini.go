@@ -15,6 +15,7 @@ import (
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
 	"indirtui/termini/plain"
+	"indirtui/termini/puppetdb"
 	"indirtui/termini/reports"
 	"indirtui/termini/rest"
 	"indirtui/termini/status"
@@ -28,6 +29,7 @@ func All() []indirector.Descriptor {
 		compiler.Catalog,
 		flatfile.CatalogJSON,
 		flatfile.CatalogMsgpack,
+		puppetdb.Catalog,
 		flatfile.CatalogYAML,
 		rest.Catalog,
 		certificates.CertificateCA,
@@ -49,6 +51,8 @@ func All() []indirector.Descriptor {
 		facter.Facts,
 		flatfile.FactsJSON,
 		memory.Facts,
+		puppetdb.Facts,
+		puppetdb.FactsApply,
 		rest.Facts,
 		flatfile.FactsYAML,
 		filebucket.File,
@@ -69,6 +73,7 @@ func All() []indirector.Descriptor {
 		memory.Node,
 		flatfile.NodeMsgpack,
 		plain.Node,
+		puppetdb.Node,
 		rest.Node,
 		flatfile.NodeYAML,
 		certificates.KeyCA,
@@ -81,6 +86,7 @@ func All() []indirector.Descriptor {
 		reports.Processor,
 		rest.Report,
 		flatfile.ReportYAML,
+		puppetdb.Resource,
 		rest.Resource,
 		status.Local,
 		rest.Status,

@@ -1,5 +1,7 @@
 package traces
 
+import "slices"
+
 // Judge returns the outcome of a finished request from its own steps. Stale
 // needs the requests before, see [JudgeStale]. Rule: UI design, section 4.
 func Judge(t *Trace) Outcome { return judge(t, t.Served, t.Error != "") }
@@ -24,6 +26,8 @@ func judge(t *Trace, served Served, failed bool) Outcome {
 		return Part
 	case failed:
 		return Err
+	case soft(t):
+		return Part
 	case swallowed(t):
 		return ErrHidden
 	case served == ByCache:
@@ -45,6 +49,11 @@ func judge(t *Trace, served Served, failed bool) Outcome {
 // in the same run failed.
 func JudgeStale(t *Trace, previous Outcome) bool {
 	return t.Outcome == Hit && previous == Err && t.Flags&IgnoreTerminus != 0
+}
+
+// soft reports whether a setting hides that a save stored nothing.
+func soft(t *Trace) bool {
+	return slices.ContainsFunc(t.Faults, func(f Fault) bool { return f.Soft })
 }
 
 func swallowed(t *Trace) bool {

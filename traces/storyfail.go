@@ -114,6 +114,8 @@ func storyOfHidden(t *Trace) string {
 		why := t.Wrong(f)
 		switch {
 		case f.Shown:
+		case f.Soft:
+			return why
 		case f.Step == CacheRead:
 			return t.cache() + " could not be read, and Puppet goes on without it" + t.after() + ": " + why
 		case processor:

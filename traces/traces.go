@@ -393,7 +393,7 @@ const (
 	Stale                      // the cache answered because the terminus had failed
 	Err                        // an error reached the caller
 	ErrHidden                  // err~: an error was swallowed on the way
-	Part                       // one of two stores was written
+	Part                       // one of two stores was written, or none and a setting hides that
 	HeldOutcome                // paused
 	Sim                        // answered by injection
 	OutcomeCount
@@ -509,6 +509,9 @@ type Fault struct {
 	Hidden  string // what Puppet hides: stderr, a path, an errno
 	Shown   bool   // an error reached the caller
 	Path    string // file, command or URL, if there was one
+	// Soft is set if a setting made the failure of a save a line of the log:
+	// nothing is stored, and the caller goes on. Its note has the setting.
+	Soft bool
 }
 
 // An Explains is which outcome of its step a note explains. A note that explains

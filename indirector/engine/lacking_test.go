@@ -16,7 +16,7 @@ func TestLackingTermini(t *testing.T) {
 	const routes = `server:
   facts:
     terminus: json
-    cache: puppetdb_apply
+    cache: network_device
   catalog:
     terminus: store_configs
   report:
@@ -40,7 +40,7 @@ func TestLackingTermini(t *testing.T) {
 	}{
 		{"of Puppet", find("catalog", "n1"), "indirtui has no terminus store_configs yet; Puppet has"},
 		{"of a plugin", indirector.Request{Indirection: "report", Verb: indirector.Find, Key: "n1"}, s.Expand("indirtui has no terminus of_a_plugin yet; a plugin in $dir/var/lib has")},
-		{"as a cache", find("facts", "n1"), "indirtui has no terminus puppetdb_apply yet; Puppet with PuppetDB has"},
+		{"as a cache", find("facts", "n1"), "indirtui has no terminus network_device yet; Puppet has"},
 		{"the cache is left out", indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "n1", Cache: indirector.Off}, ""},
 		{"an entry below", find("node", "n1"), ""},
 	} {

@@ -64,6 +64,8 @@ func dataOf(answer any) (data.Value, bool) {
 	switch v := answer.(type) {
 	case nil:
 		return data.Value{}, false
+	case data.Value:
+		return v, true
 	case bool:
 		return data.OfBool(v), true
 	case int:

@@ -24,6 +24,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/model"
+	"indirtui/indirector/puppetdb"
 	"indirtui/traces"
 )
 
@@ -36,7 +37,7 @@ var Catalog = indirector.Descriptor{
 	Doc: "Compiles the catalog of a node: saves the facts that came with the request, finds the node, evaluates the manifests of its environment, " +
 		"and looks data up through the data_binding indirection. With the options static_catalog and code_id the metadata of files is put into the catalog. " +
 		"It is the default of servers and of puppet apply.",
-	Settings: []indirector.Setting{
+	Settings: append([]indirector.Setting{
 		{Name: "environmentpath", Doc: "Where environments are, with their environment.conf, manifests and modules."},
 		{Name: "modulepath", Doc: "Where modules are."},
 		{Name: "manifest", Doc: "The initial manifest: a file, or a directory of files."},
@@ -53,14 +54,20 @@ var Catalog = indirector.Descriptor{
 		{Name: "static_catalogs", Doc: "Whether catalogs may have the metadata of files."},
 		{Name: "strict", Doc: "Whether what is doubtful in manifests is ignored, warned of, or refused."},
 		{Name: "strict_variables", Doc: "Whether variables that do not exist are refused."},
-	},
+	}, ofPuppetDB()...),
 	Code:  true,
 	Rules: []string{"TERM-COMP-01", "TERM-COMP-04", "TERM-COMP-05", "TERM-COMP-07", "TERM-COMP-08", "TERM-COMP-10"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
 		name, _ := env.Settings.Get("certname")
-		return &Terminus{env: env, server: newServer(name), language: newLanguage(env).compile}, nil
+		l := newLanguage(env)
+		return &Terminus{env: env, server: newServer(name), language: l.compile, close: l.db.Close}, nil
 	},
+}
+
+// ofPuppetDB are the settings of the function puppetdb_query.
+func ofPuppetDB() []indirector.Setting {
+	return slices.DeleteFunc(puppetdb.Settings(), func(s indirector.Setting) bool { return s.Name == "certname" })
 }
 
 // A Terminus compiles catalogs.
@@ -68,7 +75,11 @@ type Terminus struct {
 	env      indirector.Env
 	server   server
 	language func(context.Context, *Input) (*model.Catalog, error)
+	close    func() error
 }
+
+// Close closes idle connections to PuppetDB.
+func (t *Terminus) Close() error { return t.close() }
 
 // An Input is what a catalog is compiled from.
 type Input struct {

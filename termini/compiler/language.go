@@ -17,6 +17,7 @@ import (
 	"indirtui/indirector/language/loader"
 	"indirtui/indirector/language/site"
 	"indirtui/indirector/model"
+	"indirtui/indirector/puppetdb"
 	"indirtui/termini/internal/nested"
 	"indirtui/traces"
 )
@@ -26,10 +27,11 @@ type language struct {
 	env      indirector.Env
 	programs *loader.Cache
 	data     *hiera.Cache
+	db       *puppetdb.Client // for the function puppetdb_query
 }
 
 func newLanguage(env indirector.Env) *language {
-	return &language{env: env, programs: site.NewPrograms(), data: hiera.NewCache()}
+	return &language{env: env, programs: site.NewPrograms(), data: hiera.NewCache(), db: puppetdb.Of(env)}
 }
 
 // compile compiles the catalog of a node.
@@ -52,6 +54,13 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if u := newUses(ctx, o.Hiera.EnvironmentDir, in.Facts, l.env.Now); u != nil {
 		o.Used, o.Eval.Called, o.Eval.Calls, o.Eval.Read = u.file, u.call, u, u.read
 		search := o.Search
+		o.Query = func(ctx context.Context, query data.Value) (data.Value, error) {
+			v, err := l.db.Query(ctx, query)
+			if err != nil && ctx.Err() == nil {
+				return v, eval.Errorf("%s", indirector.Message(err))
+			}
+			return v, err
+		}
 		o.Search = func(ctx context.Context, c *hiera.Compile, key string, q hiera.Query) (data.Value, bool, error) {
 			v, found, err := search(ctx, c, key, q)
 			u.looked(found)

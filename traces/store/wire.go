@@ -119,7 +119,7 @@ type (
 	}
 	lineFault struct {
 		Origin, Step, Message, Hidden, Path string
-		Shown                               bool
+		Shown, Soft                         bool
 	}
 	lineValue struct {
 		Model, Format, Digest, Source string
@@ -446,7 +446,7 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 	o = field(o, "spans", t.Spans, appendSpan)
 	o = field(o, "faults", t.Faults, func(o object, f *traces.Fault) object {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
-			str("hidden", f.Hidden).yes("shown", f.Shown).str("path", f.Path).append("}")
+			str("hidden", f.Hidden).yes("shown", f.Shown).yes("soft", f.Soft).str("path", f.Path).append("}")
 	})
 	o = o.notes(t.Notes).strs("changes", t.Touched).num("held", int64(t.Held))
 	if t.Values != nil {
@@ -577,7 +577,7 @@ func (l *line) trace() *traces.Trace {
 		t.Spans = append(t.Spans, span)
 	}
 	for _, f := range l.Faults {
-		t.Faults = append(t.Faults, traces.Fault{Origin: f.Origin, Step: stepOf(f.Step), Message: f.Message, Hidden: f.Hidden, Shown: f.Shown, Path: f.Path})
+		t.Faults = append(t.Faults, traces.Fault{Origin: f.Origin, Step: stepOf(f.Step), Message: f.Message, Hidden: f.Hidden, Shown: f.Shown, Soft: f.Soft, Path: f.Path})
 	}
 	return t
 }

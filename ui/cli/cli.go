@@ -245,6 +245,7 @@ func (p *program) commands(root *cobra.Command) map[string]shellCommand {
 		"routes":      &routesCommand{listing: list}, "termini": &terminiCommand{list}, "settings": &settingsCommand{listing: list}, "cache": &cacheCommand{listing: list},
 		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
 		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
+		"node": &nodeCommand{}, "node deactivate": &nodeDeactivateCommand{list}, "node status": &nodeStatusCommand{list},
 		"compile": &compileCommand{compiling: compiling{p: p}}, "why": &whyCommand{compiling: compiling{p: p}}, "parse": &parseCommand{p: p}, "check-types": &checkTypesCommand{listing: list}, "lookup": &lookupCommand{p: p}, "story": &storyCommand{read},
 		"export": &exportCommand{reading: read}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
 		"man": &manCommand{p, root},

@@ -58,6 +58,8 @@ func TestSchemas(t *testing.T) {
 	if code, _, problem := indirtui("run", ask, "--record", live, "--confdir", dir, "--vardir", dir); code != 0 {
 		t.Fatal(problem)
 	}
+	nodes := t.TempDir()
+	writePuppetDB(t, nodes, nodes)
 	tested := make(map[string]bool)
 	for _, tt := range []struct {
 		name   string
@@ -86,6 +88,8 @@ func TestSchemas(t *testing.T) {
 		{"compile fails", "compile", []string{"compile", "n1", "-e", "class a { include b } include a", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"why", "why", []string{"why", "n1", "Class[Ntp]", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"node status", "node", []string{"node", "status", "n1", "--json", "--confdir", nodes, "--vardir", dir}, false},
+		{"node deactivate", "node", []string{"node", "deactivate", "n2", "--json", "--confdir", nodes, "--vardir", dir}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
 		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"trace of a compile", "trace", []string{"find", "catalog", "n1", "terminus=compiler", "--application", "server", "--trace", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
@@ -194,7 +198,7 @@ func TestExitCodes(t *testing.T) {
 // recorded is a recording that has everything.
 const recorded = `{"indirtui":1,"started":"2025-11-20T14:00:00Z","source":"in process"}
 {"body":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","format":"json","text":"{}"}
-{"trace":1,"t":"2025-11-20T14:00:01Z","took":40000000,"verb":"find","ind":"catalog","key":"web01","env":"production","run":"8f3c","caller":"agent","out":"err","served":"none","flags":["ignore_cache"],"terminus":"rest","cache":"json","setby":"application","csetby":"setting","origin":"network","fault":"no role","size":7,"steps":[{"step":"terminus","is":"raised","why":"raised","about":"no role","at":4000000,"took":30000000}],"app":"agent","idle":["fail_on_404"],"options":[{"name":"a","value":"b"}],"primary":[{"terminus":"rest","by":"application","place":"application agent","note":"n","setting":"s","symbol":true,"t":"2025-11-20T14:00:00Z"}],"caches":[{"terminus":"json","by":"setting","not":"why"}],"spans":[{"id":1,"step":"terminus","kind":"network","name":"POST https://puppet:8140/x","is":"500","at":5,"took":2,"attrs":[{"name":"a","value":"b"}],"err":"e"}],"faults":[{"origin":"network","step":"terminus","message":"no role","hidden":"h","shown":true,"path":"p"}],"notes":["password: hunter2"],"value":{"model":"catalog","format":"json","size":2,"digest":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","masked":1,"source":"s"},"origins":{"model":"origins","format":"json","size":2,"digest":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"},"named":"other","error":"no role"}
+{"trace":1,"t":"2025-11-20T14:00:01Z","took":40000000,"verb":"find","ind":"catalog","key":"web01","env":"production","run":"8f3c","caller":"agent","out":"err","served":"none","flags":["ignore_cache"],"terminus":"rest","cache":"json","setby":"application","csetby":"setting","origin":"network","fault":"no role","size":7,"steps":[{"step":"terminus","is":"raised","why":"raised","about":"no role","at":4000000,"took":30000000}],"app":"agent","idle":["fail_on_404"],"options":[{"name":"a","value":"b"}],"primary":[{"terminus":"rest","by":"application","place":"application agent","note":"n","setting":"s","symbol":true,"t":"2025-11-20T14:00:00Z"}],"caches":[{"terminus":"json","by":"setting","not":"why"}],"spans":[{"id":1,"step":"terminus","kind":"network","name":"POST https://puppet:8140/x","is":"500","at":5,"took":2,"attrs":[{"name":"a","value":"b"}],"err":"e"}],"faults":[{"origin":"network","step":"terminus","message":"no role","hidden":"h","shown":true,"soft":true,"path":"p"}],"notes":["password: hunter2"],"value":{"model":"catalog","format":"json","size":2,"digest":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","masked":1,"source":"s"},"origins":{"model":"origins","format":"json","size":2,"digest":"44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"},"named":"other","error":"no role"}
 {"trace":2,"t":"2025-11-20T14:00:02Z","took":1000000,"verb":"find","ind":"catalog","key":"web01","run":"8f3c","parent":1,"prev":1,"replay":true,"good":1,"out":"stale","served":"cache","cwritten":true,"steps":[],"pstep":"terminus","failed":1}
 {"trace":3,"t":"2025-11-20T14:00:03Z","verb":"save","ind":"facts","key":"web01","out":"ok","served":"none","lost":true,"steps":[]}
 {"mark":2,"as":"a"}

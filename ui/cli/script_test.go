@@ -11,6 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"indirtui/indirector/network/client/clienttest"
+	"indirtui/indirector/puppetdb/puppetdbtest"
 	"indirtui/termini"
 	"indirtui/ui/cli"
 	"indirtui/ui/uitest"
@@ -30,6 +32,7 @@ func TestMain(m *testing.M) {
 //	exits CODE WORD... any command; it must end with CODE
 //	same FILE          what it printed is that file, with a line break after text
 //	lacks FILE BYTES   the file holds none of the bytes, written as in Go
+//	puppetdb           starts a PuppetDB that is empty, and configures it
 //	bytes FILE         makes an empty file, whose name is written as in Go
 //
 // What Puppet wrote is in puppet/. $KEY is a key that would command a terminal.
@@ -70,6 +73,9 @@ func TestScript(t *testing.T) {
 					ts.Fatalf("%s:\ngot  %q\nwant %q", args[0], got, want)
 				}
 			},
+			"puppetdb": func(ts *testscript.TestScript, _ bool, _ []string) {
+				writePuppetDB(t, ts.MkAbs("conf"), ts.MkAbs("ssl"))
+			},
 			"bytes": func(ts *testscript.TestScript, neg bool, args []string) {
 				name, err := strconv.Unquote(`"` + args[0] + `"`)
 				ts.Check(err)
@@ -84,6 +90,22 @@ func TestScript(t *testing.T) {
 			},
 		},
 	})
+}
+
+// writePuppetDB starts an empty PuppetDB, and writes what asks it into the
+// directories of configuration and of certificates.
+func writePuppetDB(t *testing.T, conf, ssl string) {
+	t.Helper()
+	ca := clienttest.New(t, "Puppet CA")
+	leaf := ca.Issue(t, "localhost", clienttest.Local)
+	db := clienttest.Serve(t, leaf, new(puppetdbtest.DB))
+	set := ca.Write(t, ssl, leaf)
+	lines := "[main]\n"
+	for _, name := range []string{"localcacert", "hostcrl", "hostcert", "hostprivkey"} {
+		lines += name + " = " + set[name] + "\n"
+	}
+	clienttest.WriteFile(t, filepath.Join(conf, "puppet.conf"), []byte(lines))
+	clienttest.WriteFile(t, filepath.Join(conf, "puppetdb.conf"), []byte("[main]\nserver_urls = "+db.URL+"\n"))
 }
 
 func exits(ts *testscript.TestScript, code string, args []string) {

@@ -15,11 +15,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"text/template"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/child"
 	"indirtui/indirector/host/filelock"
@@ -108,7 +110,10 @@ func (s *Site) remove() error {
 func (s *Site) Options(o engine.Options) engine.Options {
 	o.ConfDir, o.VarDir, o.RouteFile = filepath.Join(s.Dir, "conf"), "", ""
 	o.Application, o.Environment, o.Source = "agent", "", "demo site"
-	o.Termini = append(append(o.Termini[:0:0], o.Termini...), Upstream, PuppetDB)
+	o.Termini = slices.DeleteFunc(slices.Clone(o.Termini), func(d indirector.Descriptor) bool {
+		return d.Indirection == PuppetDB.Indirection && d.Name == PuppetDB.Name // the demo has its own
+	})
+	o.Termini = append(o.Termini, Upstream, PuppetDB)
 	o.Certname, o.Now = func() string { return web }, s.now
 	return o
 }

@@ -22,7 +22,7 @@ var codes = [traces.OutcomeCount]string{
 	traces.Stale:       "a cache, here or of the agent, answered because the terminus had failed before, in the same run",
 	traces.Err:         "an error reached the caller",
 	traces.ErrHidden:   "an error was swallowed on the way; the caller never saw it",
-	traces.Part:        "one of two stores was written, the other was not",
+	traces.Part:        "one of two stores was written, or none and a setting hid that",
 	traces.HeldOutcome: "paused between two questions",
 	traces.Run:         "in progress",
 	traces.Sim:         "answered by injection",

@@ -16,10 +16,12 @@ import (
 	"indirtui/indirector/language/loader"
 )
 
-// library returns all functions of this program: those of Puppet, those that work on a
-// catalog, and templates of Ruby, which call all of them. It is the same for all callers.
+// library returns all functions of this program: those of Puppet and PuppetDB, those that
+// work on a catalog, and templates of Ruby, which call all of them. It is the same for all
+// callers.
 var library = sync.OnceValue(func() eval.Library {
 	all := maps.Clone(compile.Library())
+	all["puppetdb_query"] = &eval.Builtin{Name: "puppetdb_query", Ways: []eval.Way{{Params: "Variant[String[1], Array[Data, 1]] query", Do: queryPuppetDB}}}
 	maps.Copy(all, erb.Functions(templates(all)))
 	return all
 })

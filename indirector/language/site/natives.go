@@ -20,6 +20,19 @@ var others = map[string]*eval.Builtin{
 	"mysql::password":       {Name: "mysql::password", Ways: []eval.Way{{Params: "String password", Do: mysqlPassword}}},
 }
 
+// queryPuppetDB returns what PuppetDB answers. Rule PDB-QRY-07.
+func queryPuppetDB(c *eval.Invocation) (data.Value, error) {
+	h, ok := c.Host().(host)
+	if !ok || h.s.o.Query == nil {
+		return data.Value{}, eval.Errorf("puppetdb_query() needs PuppetDB, and there is none here")
+	}
+	v, err := h.s.o.Query(c.Context(), c.Arg(0))
+	if err != nil {
+		return data.Value{}, err
+	}
+	return v, c.Made(v)
+}
+
 // onOrOff returns On or Off for what is true or false, and other values as texts.
 func onOrOff(c *eval.Invocation) (data.Value, error) {
 	v := c.Arg(0)

@@ -42,6 +42,9 @@ type Options struct {
 	// Validate runs a command on a file with the content for the function validate_cmd. If
 	// nil, there is no such function.
 	Validate func(ctx context.Context, content, command string) error
+	// Query asks PuppetDB for the function puppetdb_query: PQL, a text, or an AST, a list.
+	// If nil, the function fails.
+	Query func(ctx context.Context, query data.Value) (data.Value, error)
 	// Ruby is the interpreter that runs functions and templates which this program cannot run
 	// itself, in a process of its own. If empty, they are refused. Rule LANG-ERB-10.
 	Ruby string

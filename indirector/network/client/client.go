@@ -277,6 +277,8 @@ type Exchange struct {
 	// Anonymous does without certificate and revocation lists where there are
 	// none yet.
 	Anonymous bool
+	// Unnamed shows no certificate, though the server's is checked.
+	Unnamed bool
 	// Wire is filled in, unless nil.
 	Wire *indirector.Wire
 }

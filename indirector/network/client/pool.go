@@ -20,8 +20,8 @@ type site struct {
 
 // An identity decides what is trusted and which certificate is shown.
 type identity struct {
-	system, anonymous bool
-	node              string // "" is this host
+	system, anonymous, unnamed bool
+	node                       string // "" is this host
 }
 
 // A pool keeps the connections to one site.
@@ -38,7 +38,7 @@ const maxPools = 1024
 // pool returns the connections for an exchange: new ones when certificates have
 // changed.
 func (c *Client) pool(u *url.URL, x *Exchange) (*pool, error) {
-	key := site{u.Scheme, u.Host, identity{x.SystemStore, x.Anonymous, x.Identity}}
+	key := site{u.Scheme, u.Host, identity{x.SystemStore, x.Anonymous, x.Unnamed, x.Identity}}
 	var t *trust
 	if u.Scheme == "https" {
 		var err error

@@ -161,6 +161,9 @@ func (c *Client) loadTrust(id identity) (*trust, error) {
 			return nil, err
 		}
 	}
+	if id.unnamed {
+		return t, nil
+	}
 	name, cert, key := c.get("certname"), c.get("hostcert"), c.get("hostprivkey")
 	if id.node != "" {
 		if !nodeNames.MatchString(id.node) {
