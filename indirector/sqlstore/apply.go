@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -308,12 +309,13 @@ type digest struct{ text []byte }
 
 func (d *digest) add(texts ...string) {
 	for _, t := range texts {
-		d.text = append(fmt.Appendf(d.text, "%d:", len(t)), t...)
+		d.text = append(strconv.AppendInt(d.text, int64(len(t)), 10), ':')
+		d.text = append(d.text, t...)
 	}
 }
 
 // sum is 160 bits in hexadecimal.
-func (d *digest) sum() string {
+func (d digest) sum() string {
 	sum := sha256.Sum256(d.text)
 	return hex.EncodeToString(sum[:20])
 }

@@ -127,9 +127,7 @@ func (r *resourceRow) read(v data.Value, k *checker, scratch []byte) []byte {
 		k.refuse("the parameters of %s[%s] are no JSON: %v", r.typ, r.title, err)
 	}
 	r.parameters = string(scratch)
-	set := digest{}
-	set.add(r.parameters)
-	r.set = set.sum()
+	r.set = digest{scratch}.sum()
 	if scratch, err = appendJSON(scratch[:0], listOf(tags)); err != nil {
 		k.refuse("the tags of %s[%s] are no JSON: %v", r.typ, r.title, err)
 	}
@@ -209,7 +207,7 @@ func compareEdges(a, b edgeRow) int {
 
 // hashOfResources returns the hash of all, which a check works out again.
 func hashOfResources(all []resourceRow) string {
-	var d digest
+	d := digest{make([]byte, 0, 256*len(all))}
 	for i := range all {
 		r := &all[i]
 		d.add(r.typ, r.title, r.set, r.tags, text(r.file), number(r.line), text(r.kind), text(r.sensitive), strconv.FormatBool(r.exported))
@@ -218,7 +216,7 @@ func hashOfResources(all []resourceRow) string {
 }
 
 func hashOfEdges(all []edgeRow) string {
-	var d digest
+	d := digest{make([]byte, 0, 128*len(all))}
 	for _, e := range all {
 		d.add(e.sourceType, e.sourceTitle, e.relation, e.targetType, e.targetTitle)
 	}

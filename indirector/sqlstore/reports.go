@@ -167,16 +167,25 @@ func labelOf(name string) string {
 	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ")
 }
 
-// events adds the events of a report, below their resources.
-func (c *conn) events(ctx context.Context, s *storedReport) error {
-	at := map[string]int{}
-	r := s.report
-	return c.each(ctx, func(scan func(...any) error) error {
+// eventRows returns the events of a report, in order.
+func (c *conn) eventRows(ctx context.Context, report int64) (all []eventRow, err error) {
+	err = c.each(ctx, func(scan func(...any) error) error {
 		var e eventRow
 		err := scan(&e.at, &e.typ, &e.title, &e.property, &e.name, &e.status, &e.oldValue, &e.newValue, &e.message, &e.file, &e.line, &e.containment, &e.corrective)
-		if err != nil {
-			return err
-		}
+		all = append(all, e)
+		return err
+	}, `SELECT at, resource_type, resource_title, property, name, status, old_value, new_value, message, file, line, containment, corrective_change
+		FROM events WHERE report = ? ORDER BY number`, report)
+	return all, err
+}
+
+// events adds the events of a report, below their resources.
+func (c *conn) events(ctx context.Context, s *storedReport) error {
+	rows, err := c.eventRows(ctx, s.id)
+	at := map[string]int{}
+	r := s.report
+	for i := range rows {
+		e := &rows[i]
 		ref := or(e.typ) + "[" + or(e.title) + "]"
 		i, there := at[ref]
 		if !there {
@@ -190,19 +199,22 @@ func (c *conn) events(ctx context.Context, s *storedReport) error {
 				Ref: ref, Resource: ref, Type: or(e.typ), Title: or(e.title), File: or(e.file), Line: or(e.line), ContainmentPath: path, Time: model.At(e.at.time()),
 			})
 		}
-		st := &r.Statuses[i]
-		st.Events = append(st.Events, model.Event{
-			Property: textOrNil(e.property), PreviousValue: textOrNil(e.oldValue), DesiredValue: textOrNil(e.newValue), Message: or(e.message), Name: or(e.name),
-			Status: or(e.status), Time: model.At(e.at.time()), CorrectiveChange: or(e.corrective),
-		})
-		st.ChangeCount++
-		st.Failed = st.Failed || or(e.status) == "failure"
-		st.Changed = st.Changed || or(e.status) == "success"
-		st.OutOfSync, st.OutOfSyncCount = true, st.OutOfSyncCount+1
-		st.CorrectiveChange = st.CorrectiveChange || or(e.corrective)
-		return nil
-	}, `SELECT at, resource_type, resource_title, property, name, status, old_value, new_value, message, file, line, containment, corrective_change
-		FROM events WHERE report = ? ORDER BY number`, s.id)
+		e.addTo(&r.Statuses[i])
+	}
+	return err
+}
+
+// addTo adds the event to those of its resource.
+func (e *eventRow) addTo(st *model.ResourceStatus) {
+	st.Events = append(st.Events, model.Event{
+		Property: textOrNil(e.property), PreviousValue: textOrNil(e.oldValue), DesiredValue: textOrNil(e.newValue), Message: or(e.message), Name: or(e.name),
+		Status: or(e.status), Time: model.At(e.at.time()), CorrectiveChange: or(e.corrective),
+	})
+	st.ChangeCount++
+	st.Failed = st.Failed || or(e.status) == "failure"
+	st.Changed = st.Changed || or(e.status) == "success"
+	st.OutOfSync, st.OutOfSyncCount = true, st.OutOfSyncCount+1
+	st.CorrectiveChange = st.CorrectiveChange || or(e.corrective)
 }
 
 func textOrNil(s *string) data.Value {
