@@ -17,6 +17,7 @@ import (
 	"indirtui/termini/plain"
 	"indirtui/termini/reports"
 	"indirtui/termini/rest"
+	"indirtui/termini/sqlstore"
 	"indirtui/termini/status"
 )
 
@@ -30,6 +31,8 @@ func All() []indirector.Descriptor {
 		flatfile.CatalogMsgpack,
 		flatfile.CatalogYAML,
 		rest.Catalog,
+		sqlstore.PostgreSQLCatalog,
+		sqlstore.SQLiteCatalog,
 		certificates.CertificateCA,
 		certificates.CertificateDisabledCA,
 		certificates.CertificateFile,
@@ -51,6 +54,8 @@ func All() []indirector.Descriptor {
 		memory.Facts,
 		rest.Facts,
 		flatfile.FactsYAML,
+		sqlstore.PostgreSQLFacts,
+		sqlstore.SQLiteFacts,
 		filebucket.File,
 		rest.BucketFile,
 		filebucket.BySelector,
@@ -71,6 +76,8 @@ func All() []indirector.Descriptor {
 		plain.Node,
 		rest.Node,
 		flatfile.NodeYAML,
+		sqlstore.PostgreSQLNode,
+		sqlstore.SQLiteNode,
 		certificates.KeyCA,
 		certificates.KeyDisabledCA,
 		certificates.KeyFile,
@@ -81,7 +88,11 @@ func All() []indirector.Descriptor {
 		reports.Processor,
 		rest.Report,
 		flatfile.ReportYAML,
+		sqlstore.PostgreSQLReport,
+		sqlstore.SQLiteReport,
 		rest.Resource,
+		sqlstore.PostgreSQLResource,
+		sqlstore.SQLiteResource,
 		status.Local,
 		rest.Status,
 	}

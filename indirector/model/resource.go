@@ -26,8 +26,8 @@ type Resource struct {
 	Extra       []data.Pair
 	odd         odd
 	Exporter    string // the node that exports it, where it was collected; never written
-	// Produced and Stored are when the catalog of the Exporter was made and came into the
-	// store, where that is known; never written.
+	// Produced and Stored are when the catalog of the Exporter was made, and when the
+	// store took it; zero if unknown. They are never written.
 	Produced, Stored time.Time
 	noString         bool // the title is no string in Puppet: a number, or :main of the class without one
 }

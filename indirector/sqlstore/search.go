@@ -25,6 +25,9 @@ const maxConditions = 100
 // value is compared with is what JSON has: "4" is not the number 4. Rules PDB-QRY-05,
 // PDB-SEM-05.
 func (s *Store) FactSearch(ctx context.Context, all []Condition) (certnames []string, err error) {
+	if len(all) == 0 {
+		return nil, errors.New("'and' takes at least one argument, but none were supplied") // as PuppetDB
+	}
 	if len(all) > maxConditions {
 		return nil, fmt.Errorf("a search may have %d conditions, and this one has %d", maxConditions, len(all))
 	}
