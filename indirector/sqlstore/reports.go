@@ -36,18 +36,20 @@ func (s *Store) Reports(ctx context.Context, q ReportQuery, yield func(*model.Re
 	text, args := q.statement()
 	var stop error
 	err = s.look(ctx, func(c *conn) error {
-		var all []*storedReport
+		var ids []int64
 		err := c.each(ctx, func(scan func(...any) error) error {
-			r, err := readReport(scan)
-			all = append(all, r)
+			var id int64
+			err := scan(&id)
+			ids = append(ids, id)
 			return err
 		}, text, args...)
-		for i := 0; err == nil && i < len(all); i++ {
-			if err = c.events(ctx, all[i]); err != nil {
+		for i := 0; err == nil && i < len(ids); i++ {
+			var r *model.Report
+			if r, err = c.report(ctx, ids[i]); err != nil {
 				break
 			}
 			found++
-			if stop = yield(all[i].report); stop != nil {
+			if stop = yield(r); stop != nil {
 				err = errStop
 			}
 		}
@@ -74,29 +76,32 @@ func (q ReportQuery) statement() (text string, args []any) {
 	if !q.Until.IsZero() {
 		and("r.produced < ?", stamp(q.Until))
 	}
-	return `SELECT r.id, n.certname, r.started, r.ended, r.status, r.noop, r.noop_pending, r.corrective_change, r.environment, r.configuration_version,
+	return "SELECT r.id FROM reports r, nodes n WHERE " + strings.Join(where, " AND ") + " ORDER BY r.produced DESC, r.id DESC LIMIT ?", append(args, q.Limit)
+}
+
+// report returns a report.
+func (c *conn) report(ctx context.Context, id int64) (*model.Report, error) {
+	r := new(model.Report)
+	err := c.each(ctx, func(scan func(...any) error) error { return readReport(scan, r) },
+		`SELECT n.certname, r.started, r.ended, r.status, r.noop, r.noop_pending, r.corrective_change, r.environment, r.configuration_version,
 		r.transaction_uuid, r.catalog_uuid, r.code_id, r.job_id, r.cached_catalog_status, r.puppet_version, r.format, r.metrics, r.logs
-		FROM reports r, nodes n WHERE ` + strings.Join(where, " AND ") + " ORDER BY r.produced DESC, r.id DESC LIMIT ?", append(args, q.Limit)
+		FROM reports r JOIN nodes n ON n.id = r.node WHERE r.id = ?`, id)
+	if err == nil {
+		err = c.events(ctx, id, r)
+	}
+	return r, err
 }
 
-// A storedReport is a report that is being read.
-type storedReport struct {
-	id     int64
-	report *model.Report
-}
-
-func readReport(scan func(...any) error) (*storedReport, error) {
-	s := &storedReport{report: new(model.Report)}
-	r := s.report
+func readReport(scan func(...any) error, r *model.Report) error {
 	var started, ended stamp
 	var status, environment, configuration, transaction, catalog, code, job, cached, version *string
 	var noop, pending, corrective *bool
 	var format *int64
 	var metrics, logs string
-	err := scan(&s.id, &r.Host, &started, &ended, &status, &noop, &pending, &corrective, &environment, &configuration,
+	err := scan(&r.Host, &started, &ended, &status, &noop, &pending, &corrective, &environment, &configuration,
 		&transaction, &catalog, &code, &job, &cached, &version, &format, &metrics, &logs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.Time, r.Status, r.Environment, r.Format = model.At(started.time()), or(status), or(environment), or(format)
 	r.Noop, r.NoopPending, r.CorrectiveChange = or(noop), or(pending), or(corrective)
@@ -105,12 +110,12 @@ func readReport(scan func(...any) error) (*storedReport, error) {
 	r.CachedCatalogStatus, r.PuppetVersion = or(cached), or(version)
 	r.TransactionCompleted = true
 	if err := readLogs(r, logs); err != nil {
-		return nil, fmt.Errorf("the logs of a report of %q: %w", r.Host, err)
+		return fmt.Errorf("the logs of a report of %q: %w", r.Host, err)
 	}
 	if err := readMetrics(r, metrics); err != nil {
-		return nil, fmt.Errorf("the metrics of a report of %q: %w", r.Host, err)
+		return fmt.Errorf("the metrics of a report of %q: %w", r.Host, err)
 	}
-	return s, nil
+	return nil
 }
 
 func readLogs(r *model.Report, text string) error {
@@ -180,10 +185,9 @@ func (c *conn) eventRows(ctx context.Context, report int64) (all []eventRow, err
 }
 
 // events adds the events of a report, below their resources.
-func (c *conn) events(ctx context.Context, s *storedReport) error {
-	rows, err := c.eventRows(ctx, s.id)
+func (c *conn) events(ctx context.Context, id int64, r *model.Report) error {
+	rows, err := c.eventRows(ctx, id)
 	at := map[string]int{}
-	r := s.report
 	for i := range rows {
 		e := &rows[i]
 		ref := or(e.typ) + "[" + or(e.title) + "]"
