@@ -20,6 +20,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/puppetdb/command"
 	"indirtui/indirector/sqlstore"
+	"indirtui/indirector/sqlstore/storetest"
 )
 
 // TestCloseLeavesOneFile checks that nothing is left in the log.
@@ -390,7 +391,7 @@ func TestHostileFiles(t *testing.T) {
 			if err := os.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}, "is a directory"},
+		}, "it is no regular file"},
 		{"a pipe", func(t *testing.T, path string) {
 			if err := syscall.Mkfifo(path, 0o600); err != nil {
 				t.Skip(err)
@@ -443,19 +444,21 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFile: what is there can be read, and a save fails with the path.
-func TestReadOnlyFile(t *testing.T) {
+// TestReadOnlyDisk: a save fails with the path.
+func TestReadOnlyDisk(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everything")
-	}
-	path := filepath.Join(t.TempDir(), "stores.db")
-	s := open(t, sqlstore.Options{Path: path})
-	apply(t, s, facts(t, "a", 1, `{}`))
-	if err := errors.Join(s.Close(), os.Chmod(path, 0o400)); err != nil {
+	dir := t.TempDir()
+	mount(t, dir, "size=4m")
+	path := filepath.Join(dir, "stores.db")
+	s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
+	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
+	apply(t, s, facts(t, "a", 1, `{}`))
+	if err := errors.Join(s.Close(), syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")); err != nil {
+		t.Fatal(err)
+	}
+	s, err = sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
 	if err == nil {
 		_, err = s.Apply(t.Context(), facts(t, "a", 2, `{}`))
 		err = errors.Join(err, s.Close())
@@ -465,12 +468,25 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills a small file system: the save fails with the path, and what was
-// there is whole. Rule STORE-SQL-02.
-func TestFullDisk(t *testing.T) {
+// TestReadOnlyServer: a standby answers, and a save fails.
+func TestReadOnlyServer(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+	o := sqlstore.Options{URL: storetest.Postgres(t)}
+	apply(t, open(t, o), facts(t, "a", 1, `{"k":1}`))
+	o.URL += "&default_transaction_read_only=on"
+	s := open(t, o)
+	if f, err := s.Facts(t.Context(), "a"); err != nil || f.Values.Len() != 1 {
+		t.Errorf("got %v, %v", f, err)
+	}
+	if _, err := s.Apply(t.Context(), facts(t, "a", 2, `{"k":2}`)); err == nil || !strings.Contains(err.Error(), "read-only transaction") || !strings.Contains(err.Error(), "postgres://") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// mount makes a small file system, or skips the test.
+func mount(t *testing.T, dir, options string) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
 		t.Skip("no small file system can be mounted: ", err)
 	}
 	t.Cleanup(func() {
@@ -478,6 +494,14 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestFullDisk fills a small file system: the save fails with the path, and what was
+// there is whole. Rule STORE-SQL-02.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mount(t, dir, "size=2m")
 	path := filepath.Join(dir, "stores.db")
 	s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
 	if err != nil {
