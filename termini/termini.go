@@ -18,6 +18,7 @@ import (
 	"indirtui/termini/puppetdb"
 	"indirtui/termini/reports"
 	"indirtui/termini/rest"
+	"indirtui/termini/sqlstore"
 	"indirtui/termini/status"
 )
 
@@ -32,6 +33,8 @@ func All() []indirector.Descriptor {
 		puppetdb.Catalog,
 		flatfile.CatalogYAML,
 		rest.Catalog,
+		sqlstore.PostgreSQLCatalog,
+		sqlstore.SQLiteCatalog,
 		certificates.CertificateCA,
 		certificates.CertificateDisabledCA,
 		certificates.CertificateFile,
@@ -55,6 +58,8 @@ func All() []indirector.Descriptor {
 		puppetdb.FactsApply,
 		rest.Facts,
 		flatfile.FactsYAML,
+		sqlstore.PostgreSQLFacts,
+		sqlstore.SQLiteFacts,
 		filebucket.File,
 		rest.BucketFile,
 		filebucket.BySelector,
@@ -76,6 +81,8 @@ func All() []indirector.Descriptor {
 		puppetdb.Node,
 		rest.Node,
 		flatfile.NodeYAML,
+		sqlstore.PostgreSQLNode,
+		sqlstore.SQLiteNode,
 		certificates.KeyCA,
 		certificates.KeyDisabledCA,
 		certificates.KeyFile,
@@ -87,7 +94,11 @@ func All() []indirector.Descriptor {
 		rest.Report,
 		flatfile.ReportYAML,
 		puppetdb.Resource,
+		sqlstore.PostgreSQLReport,
+		sqlstore.SQLiteReport,
 		rest.Resource,
+		sqlstore.PostgreSQLResource,
+		sqlstore.SQLiteResource,
 		status.Local,
 		rest.Status,
 	}

@@ -41,7 +41,13 @@ func (t *Terminus) post(ctx context.Context, report *model.Report) error {
 }
 
 // Close closes idle connections.
-func (t *Terminus) Close() error { return errors.Join(t.client.Close(), t.db.Close()) }
+func (t *Terminus) Close() error {
+	err := errors.Join(t.client.Close(), t.db.Close())
+	for _, s := range t.stores {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
 
 // redacted is an address without its password.
 func redacted(address string) string {

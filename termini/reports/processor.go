@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/puppetdb"
+	"indirtui/indirector/sqlstore"
 	"indirtui/traces"
 )
 
@@ -21,20 +22,23 @@ var Processor = indirector.Descriptor{
 	Indirection: "report",
 	Name:        "processor",
 	Party:       "terminus processor", // it may post to a server, but is none
-	Note:        "hands it to store, log, http, puppetdb",
-	Doc: "Hands a report to the processors that the setting reports names: store, log, http and puppetdb. " +
+	Note:        "hands it to store, log, http, puppetdb, sqlite, postgresql",
+	Doc: "Hands a report to the processors that the setting reports names: store, log, http, puppetdb, sqlite and postgresql. " +
 		"One that fails does not stop the others, and the caller does not hear of it. The answer is the list of their names.",
 	Settings: append([]indirector.Setting{
 		{Name: "reports", Doc: "Names of processors, separated by commas; none is none."},
 		{Name: "reportdir", Doc: "Directory of the store processor: one directory for each host, one YAML file for each minute."},
 		{Name: "reporturl", Doc: "Address to which the http processor posts YAML."},
 		{Name: "report_include_system_store", Doc: "Whether the certificates of the system count too at an https address."},
-		{Name: "node_name_value", Doc: "Name of this host in commands to PuppetDB, as their producer."},
-	}, puppetdb.Settings()...), // with those of the http processor
+		{Name: "node_name_value", Doc: "Name of this host in commands to stores, as their producer."},
+	}, append(puppetdb.Settings(), storeSettings()...)...), // with those of the http processor
 	Rules: []string{"IND-TERM-12"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		t := &Terminus{env: env, names: []string{}, client: client.Of(env), db: puppetdb.Of(env)}
+		t := &Terminus{env: env, names: []string{}, client: client.Of(env), db: puppetdb.Of(env), stores: make(map[string]*sqlstore.Handle)}
+		for _, name := range []string{sqlstore.SQLite, sqlstore.PostgreSQL} {
+			t.stores[name] = sqlstore.Of(env, name)
+		}
 		if text, _ := env.Settings.Get("reports"); text != "none" {
 			t.names = split(text)
 		}
@@ -66,6 +70,7 @@ type Terminus struct {
 	system    bool // trust the authorities of the system, too
 	client    *client.Client
 	db        *puppetdb.Client
+	stores    map[string]*sqlstore.Handle // by the names of their processors
 }
 
 var yamlFormat, _ = format.ByName("yaml")
@@ -78,8 +83,10 @@ var processors = map[string]struct {
 	"store": {(*Terminus).store, (*Terminus).unstore},
 	"log":   {(*Terminus).log, nil},
 	"http":  {(*Terminus).post, nil},
-	// What PuppetDB has of a host goes when it is deactivated.
-	"puppetdb": {(*Terminus).submit, nil},
+	// What stores have of a host goes when it is deactivated.
+	"puppetdb":          {(*Terminus).submit, nil},
+	sqlstore.SQLite:     {(*Terminus).sqlite, nil},
+	sqlstore.PostgreSQL: {(*Terminus).postgresql, nil},
 }
 
 // Save hands the report to every processor in turn. It returns their names,
@@ -122,7 +129,7 @@ func (t *Terminus) Destroy(ctx context.Context, req *indirector.Request) (any, e
 
 func (t *Terminus) unknown(ctx context.Context, name string) {
 	t.env.Log.Warn(fmt.Sprintf("No report named '%s'", name))
-	traces.Explain(ctx, fmt.Sprintf("no report processor %q; there are store, log, http and puppetdb", name))
+	traces.Explain(ctx, fmt.Sprintf("no report processor %q; there are store, log, http, puppetdb, sqlite and postgresql", name))
 }
 
 // failed reports an error to the log and the trace, but not to the caller.
