@@ -31,6 +31,18 @@ require (
 )
 
 require (
+	github.com/Azure/go-ntlmssp v0.1.1 // indirect
+	github.com/fatih/color v1.17.0 // indirect
+	github.com/go-asn1-ber/asn1-ber v1.5.8 // indirect
+	github.com/go-ldap/ldap/v3 v3.4.15 // indirect
+	github.com/hashicorp/go-hclog v1.6.3 // indirect
+	github.com/jimlambrt/gldap v0.1.14 // indirect
+	github.com/mattn/go-colorable v0.1.13 // indirect
+	github.com/miekg/dns v1.1.73 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+)
+
+require (
 	earlier v0.0.0
 	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
