@@ -9,14 +9,12 @@
 package ldap
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"strings"
 
 	"indirtui/indirector"
-	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/termini/internal/nodefacts"
 	"indirtui/traces"
@@ -136,8 +134,8 @@ func (t *Terminus) Search(ctx context.Context, req *indirector.Request) ([]indir
 	nodes := make([]indirector.Instance, len(entries))
 	for i, e := range entries {
 		if e.name == "" {
-			traces.ExplainFailure(ctx, fmt.Sprintf("the entry %q has no cn, so the node has no name", e.dn))
-			return nil, &indirector.Failure{Class: "ArgumentError", Message: "Node names cannot be nil", Path: e.dn}
+			traces.ExplainFailure(ctx, fmt.Sprintf("the entry %q has no cn, so the node has no name", e.Source))
+			return nil, &indirector.Failure{Class: "ArgumentError", Message: "Node names cannot be nil", Path: e.Source}
 		}
 		if nodes[i], err = t.node(ctx, req, e.name, e); err != nil {
 			return nil, err
@@ -173,27 +171,20 @@ func (t *Terminus) node(ctx context.Context, req *indirector.Request, name strin
 	if err := t.parents(ctx, e); err != nil {
 		return nil, err
 	}
-	if len(e.environments) > 1 {
-		message := fmt.Sprintf("node entry %s has %d environments", e.environmentOf, len(e.environments))
-		traces.ExplainFailure(ctx, message+": "+strings.Join(first(e.environments, 10), ", "))
-		return nil, &indirector.Failure{Message: message, Path: e.environmentOf}
-	}
-	node := &model.Node{Name: name, Environment: req.Environment, Parameters: e.parameters()}
-	if classes := e.classNames(); len(classes) > 0 {
-		node.Classes = data.OfStrings(classes)
-	}
-	if len(e.environments) == 1 {
-		node.Environment = e.environments[0]
+	if n := len(e.Environments); n > 1 {
+		message := fmt.Sprintf("node entry %s has %d environments", e.Of, n)
+		traces.ExplainFailure(ctx, message+": "+strings.Join(first(e.Environments, 10), ", "))
+		return nil, &indirector.Failure{Message: message, Path: e.Of}
 	}
 	if len(e.binary) > 0 {
-		traces.AddNote(ctx, fmt.Sprintf("not UTF-8 in %s: %s; the node cannot be written as JSON", e.dn, strings.Join(first(e.binary, 10), ", ")))
+		traces.AddNote(ctx, fmt.Sprintf("not UTF-8 in %q: %s; the node cannot be written as JSON", e.Source, strings.Join(first(e.binary, 10), ", ")))
 	}
-	merged, err := t.facts.Merge(ctx, req, node)
+	merged, err := t.facts.Merge(ctx, req, e.Model(name, req.Environment))
 	if err != nil {
 		return nil, err
 	}
-	e.record(ctx, cmp.Or(node.Environment, "none"), merged)
+	e.Record(ctx, merged)
 	return merged, nil
 }
 
-func first(all []string, n int) []string { return all[:min(n, len(all))] }
+func first[T any](all []T, n int) []T { return all[:min(n, len(all))] }

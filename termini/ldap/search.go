@@ -17,6 +17,7 @@ const (
 	maxEntries = 100_000  // of one search
 	maxAnswer  = 64 << 20 // bytes that a search may bring
 	maxParents = 100
+	maxShown   = 100 // entries that a span lists
 )
 
 // A problem is why a search failed. Puppet's user never sees it. Rule LDAP-10.
@@ -39,7 +40,7 @@ func (t *Terminus) entry(ctx context.Context, name string) (*entry, error) {
 		if !strings.Contains(t.config.filter, "%s") {
 			which = "match " + filter
 		}
-		traces.Explain(ctx, fmt.Sprintf("%d entries %s: the last one won, %s", n, which, entries[n-1].dn))
+		traces.Explain(ctx, fmt.Sprintf("%d entries %s: the last one won, %s", n, which, entries[n-1].Source))
 	}
 	if note := t.config.escaped(name); note != "" {
 		traces.Explain(ctx, note)
@@ -54,14 +55,14 @@ func (t *Terminus) entry(ctx context.Context, name string) (*entry, error) {
 // from the entry's own cn on. Rule LDAP-08.
 func (t *Terminus) parents(ctx context.Context, e *entry) error {
 	chain := []string{e.name}
-	last := e.dn
+	last := e.Source
 	for parent := e.parent; parent != ""; {
 		if slices.Contains(chain, parent) {
-			traces.ExplainFailure(ctx, fmt.Sprintf("the parents of %s go round: %s", e.dn, strings.Join(append(chain, parent), ", ")))
+			traces.ExplainFailure(ctx, fmt.Sprintf("the parents of %s go round: %s", e.Source, strings.Join(append(chain, parent), ", ")))
 			return &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf("Found loop in LDAP node parents; %s appears twice", parent), Path: last}
 		}
 		if len(chain) > maxParents {
-			return &indirector.Failure{Message: fmt.Sprintf("node entry %s has more than %d parents", e.dn, maxParents), Path: last}
+			return &indirector.Failure{Message: fmt.Sprintf("node entry %s has more than %d parents", e.Source, maxParents), Path: last}
 		}
 		found, err := t.entry(ctx, parent)
 		if err != nil {
@@ -71,9 +72,10 @@ func (t *Terminus) parents(ctx context.Context, e *entry) error {
 			traces.ExplainFailure(ctx, fmt.Sprintf("%s names the parent %q, which %s does not find", last, parent, t.config.filterFor(parent)))
 			return &indirector.Failure{Message: fmt.Sprintf("Could not find parent node '%s'", parent), Path: last}
 		}
-		e.inherit(found, fmt.Sprintf("parent %d (%s)", len(chain), parent))
+		e.Inherit(&found.Node, fmt.Sprintf("parent %d (%s)", len(chain), parent))
+		e.binary = append(e.binary, found.binary...)
 		chain = append(chain, parent)
-		last, parent = found.dn, found.parent
+		last, parent = found.Source, found.parent
 	}
 	return nil
 }
@@ -174,8 +176,8 @@ func (t *Terminus) ask(ctx context.Context, l *link, filter string, fqdn bool) (
 		}
 		found = append(found, e)
 	}
-	for i, e := range found[:min(len(found), maxShown)] {
-		span.Attr(fmt.Sprintf("entry %d", i+1), e.dn)
+	for i, e := range first(found, maxShown) {
+		span.Attr(fmt.Sprintf("entry %d", i+1), e.Source)
 	}
 	err = response.Err()
 	switch {
