@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/jimlambrt/gldap"
 	"github.com/miekg/dns"
 
@@ -153,7 +154,7 @@ func inDirectory(t *testing.T, special map[string]terminustest.Options) {
 	address := l.Addr().String()
 	_, port, _ := net.SplitHostPort(address)
 	l.Close()
-	server, err := gldap.NewServer()
+	server, err := gldap.NewServer(gldap.WithLogger(hclog.NewNullLogger()))
 	if err != nil {
 		t.Fatal(err)
 	}

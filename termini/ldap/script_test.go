@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	goldap "github.com/go-ldap/ldap/v3"
+	"github.com/hashicorp/go-hclog"
 	"github.com/jimlambrt/gldap"
 
 	"indirtui/indirector/data"
@@ -305,7 +306,7 @@ func serve(t testing.TB, h handler, ip string, leaf *clienttest.Leaf, secure boo
 // test it ends anyway.
 func start(t testing.TB, h handler, address string, leaf *clienttest.Leaf, secure bool) (stop func()) {
 	t.Helper()
-	server, err := gldap.NewServer()
+	server, err := gldap.NewServer(gldap.WithLogger(hclog.NewNullLogger()))
 	if err != nil {
 		t.Fatal(err)
 	}
