@@ -180,7 +180,6 @@ func (l *link) open(ctx context.Context, c *config) error {
 		if !c.startTLS {
 			return nil
 		}
-		l.conn.SetTimeout(c.limit)
 		if err := l.conn.StartTLS(conf); err != nil {
 			return c.encryptionProblem(err, trusted, "Connect error")
 		}
@@ -197,7 +196,6 @@ func (l *link) open(ctx context.Context, c *config) error {
 }
 
 func (l *link) bind(c *config) error {
-	l.conn.SetTimeout(c.limit)
 	request := ldap.NewSimpleBindRequest(c.user, c.password, nil)
 	request.AllowEmptyPassword = true
 	if c.user == "" {

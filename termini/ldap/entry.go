@@ -51,7 +51,7 @@ func (c *config) read(from *ldap.Entry, fqdn bool) (*entry, error) {
 		case 1:
 			e.parent = parents[0]
 		default:
-			return nil, &problem{text: fmt.Sprintf("Node entry %s specifies more than one parent: %q", from.DN, first(parents, 10))}
+			return nil, &problem{text: fmt.Sprintf("Node entry %s specifies more than one parent: %s", from.DN, data.OfStrings(first(parents, 10)).Inspect())}
 		}
 	}
 	for _, a := range c.classes {

@@ -42,8 +42,11 @@ func TestGoldenLDAP(t *testing.T) {
 	for _, c := range cases.List() {
 		t.Run(c.Get("id").Str(), func(t *testing.T) {
 			t.Setenv("LDAPTLS_CACERT", filepath.Join(files, cmp.Or(c.Get("ca").Str(), "trusted")))
-			g := &goldenCase{Value: c, t: t, script: newScript(t, c, all), files: files}
-			g.settings = g.configure(leaf)
+			g := &goldenCase{Value: c, t: t, script: newScript(t, c, all)}
+			port := func(secure bool) func(string) string {
+				return func(ip string) string { return serve(t, g.script, ip, leaf, secure) }
+			}
+			g.settings = g.configure(port(false), port(true))
 			g.run()
 		})
 	}
@@ -68,12 +71,12 @@ type goldenCase struct {
 	t        *testing.T
 	script   *script
 	settings clienttest.Settings
-	files    string
 	logs     terminustest.Log
 }
 
-// configure returns the settings of the case, with a server for it.
-func (g *goldenCase) configure(leaf *clienttest.Leaf) clienttest.Settings {
+// configure returns the settings of the case; plain and secure return the ports of
+// servers at an address.
+func (g *goldenCase) configure(plain, secure func(ip string) string) clienttest.Settings {
 	s := defaults.With("ldapserver", "localhost", "ldapport", "PLAIN", "ldapbase", "dc=example,dc=com")
 	for _, p := range g.Get("settings").Hash() {
 		s[p.Key.Str()] = p.Value.Text()
@@ -84,9 +87,9 @@ func (g *goldenCase) configure(leaf *clienttest.Leaf) clienttest.Settings {
 	}
 	switch s["ldapport"] {
 	case "PLAIN":
-		s["ldapport"] = serve(g.t, g.script, ip, leaf, false)
+		s["ldapport"] = plain(ip)
 	case "TLS":
-		s["ldapport"] = serve(g.t, g.script, ip, leaf, true)
+		s["ldapport"] = secure(ip)
 	case "DEAD":
 		s["ldapport"] = free(g.t, ip)
 	default:

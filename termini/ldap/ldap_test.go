@@ -145,7 +145,7 @@ func TestFirstLines(t *testing.T) {
 		{"LDAP-10 no DN", "dn", at(plain), `ldapbase "dc=example" (test) is no DN` + hides},
 		{"LDAP-10 no filter", "x", at(plain).With("ldapstring", "(&(cn=%s)"), `ldapstring "(&(cn=%s)" (test) is no filter: ldap: unexpected end of filter` + hides},
 		{"LDAP-10 busy", "busy", at(plain), "search at 127.0.0.1:" + plain + " failed: server is busy" + hides},
-		{"LDAP-05 two parents", "parents", at(plain), `Node entry cn=parents,dc=example specifies more than one parent: ["a" "b"]` + hides},
+		{"LDAP-05 two parents", "parents", at(plain), `Node entry cn=parents,dc=example specifies more than one parent: ["a", "b"]` + hides},
 		{"LDAP-12 unknown CA", "twin", at(secure).With("ldapssl", "true", "localcacert", filepath.Join(files, "other")), "TLS with 127.0.0.1:" + secure + " failed: certificate signed by unknown authority; trusted is " + filepath.Join(files, "other") + " (localcacert)" + hides},
 		{"LDAP-12 unknown CA, StartTLS", "twin", at(plain).With("ldaptls", "true", "localcacert", filepath.Join(files, "other")), "TLS with 127.0.0.1:" + plain + " failed: certificate signed by unknown authority; trusted is " + filepath.Join(files, "other") + " (localcacert)" + hides},
 		{"LDAP-12 another name", "twin", at(secure2).With("ldapserver", "127.0.0.2", "ldapssl", "true", "localcacert", filepath.Join(files, "ca")), "TLS with 127.0.0.2:" + secure2 + " failed: certificate is valid for 127.0.0.1, not 127.0.0.2; trusted is " + filepath.Join(files, "ca") + " (localcacert)" + hides},
