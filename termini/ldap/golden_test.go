@@ -136,7 +136,7 @@ func (g *goldenCase) run() {
 		}
 		return
 	}
-	if escapes(req.Key) {
+	if g.script.free {
 		g.checkEscaped(got, err)
 		return
 	}
@@ -176,31 +176,36 @@ func optionOf(name string, v data.Value) any {
 	return v.Text()
 }
 
-// escapes reports whether a key means something else in an unescaped filter.
-func escapes(key string) bool { return strings.ContainsAny(key, "*()\\") }
+// escapes reports whether a value means something else in an unescaped filter.
+func escapes(value string) bool { return strings.ContainsAny(value, "*()\\") }
 
-// checkEscaped expects the last of the known entries that is named exactly so, or else
-// by its short name or default: what was recorded is what became of the filter. Rule
-// LDAP-02.
+// checkEscaped expects the entries that have exactly such values, as what was recorded
+// is what became of the filter: the last that is named so, or else by its short name
+// or default; or those that have all classes. Rule LDAP-02.
 func (g *goldenCase) checkEscaped(got []indirector.Instance, err error) {
-	if g.Get("verb").Str() == "search" {
-		g.checkError(err)
-		g.checkNodes(got)
-		return
+	if err != nil {
+		g.t.Fatal(err)
 	}
-	if err != nil || len(got) != 1 {
-		g.t.Fatalf("got %v, %v, want the node of an entry", got, err)
+	var dns, want []string
+	for _, n := range got {
+		dns = append(dns, n.(*model.Node).Parameters.Get("dn").Str())
 	}
 	short, _, _ := strings.Cut(g.Get("key").Str(), ".")
-	for _, name := range []string{g.Get("key").Str(), short, "default"} {
-		if e := g.script.named(name); e != nil {
-			if dn := got[0].(*model.Node).Parameters.Get("dn").Str(); dn != e.dn {
-				g.t.Errorf("got the entry %s, want %s", dn, e.dn)
+	switch {
+	case g.script.classes != nil:
+		for _, e := range g.script.matching("(objectclass=puppetClient)", g.settings["ldapbase"]) {
+			want = append(want, e.dn)
+		}
+	default:
+		for _, name := range []string{"default", short, g.Get("key").Str()} {
+			if e := g.script.named(name, g.settings["ldapbase"]); e != nil {
+				want = []string{e.dn}
 			}
-			return
 		}
 	}
-	g.t.Fatal("no entry is named so")
+	if !slices.Equal(dns, want) {
+		g.t.Errorf("got %q, want %q", dns, want)
+	}
 }
 
 func (g *goldenCase) checkError(err error) {

@@ -26,6 +26,7 @@ type script struct {
 	exact    []string // attributes that an old library would not find
 	filter   string   // ldapstring
 	free     bool     // asked for what was not recorded: any entry of that name
+	classes  []string // of a search for them
 	all      []*recordedEntry
 	password string
 
@@ -88,7 +89,7 @@ func entriesOf(t *testing.T, cases data.Value) []*recordedEntry {
 // newScript returns the conversation of a case, without what no server gets: a
 // connection that failed, a filter that is none.
 func newScript(t *testing.T, c data.Value, all []*recordedEntry) *script {
-	s := &script{t: t, all: all, filter: defaults["ldapstring"], free: escapes(c.Get("key").Str()) && c.Get("verb").Str() != "search"}
+	s := &script{t: t, all: all, filter: defaults["ldapstring"]}
 	names := []string{"puppetclass", "puppetvar", "parentnode"}
 	for _, p := range c.Get("settings").Hash() {
 		switch p.Key.Str() {
@@ -106,6 +107,14 @@ func newScript(t *testing.T, c data.Value, all []*recordedEntry) *script {
 	}
 	if c.Get("exact_case").Truthy() {
 		s.exact = names
+	}
+	if c.Get("verb").Str() != "search" {
+		s.free = escapes(c.Get("key").Str()) && strings.Contains(s.filter, "%s")
+	} else if option := c.Get("options").Get("class"); !option.IsNil() {
+		if s.classes = textsOf(option); option.Kind() != data.List {
+			s.classes = []string{option.Text()}
+		}
+		s.free = slices.ContainsFunc(s.classes, escapes)
 	}
 	for _, op := range c.Get("ldap").List() {
 		if r := op.Get("result").Str(); r == "Can't contact LDAP server" || r == "Connect error" {
@@ -189,7 +198,7 @@ func (s *script) search(w *gldap.ResponseWriter, r *gldap.Request) {
 	case err != nil:
 		s.t.Error(err)
 	case s.free:
-		code, entries = 0, s.matching(m)
+		code, entries = 0, s.matching(m.Filter, m.BaseDN)
 	default:
 		if op, ok := s.next("base"); ok {
 			s.check(m, op)
@@ -233,14 +242,18 @@ func (s *script) check(m *gldap.SearchMessage, op data.Value) {
 	}
 }
 
-// matching returns the entries below the base whose name the filter asks for.
-func (s *script) matching(m *gldap.SearchMessage) []*recordedEntry {
+// matching returns the entries below a base that a filter asks for: those of a name,
+// or those that have all classes, if the search is for classes.
+func (s *script) matching(filter, base string) []*recordedEntry {
 	var found []*recordedEntry
 	for _, e := range s.all {
-		for _, cn := range e.cn() {
-			if strings.EqualFold(m.Filter, decompiled(strings.ReplaceAll(s.filter, "%s", rfc4515.Replace(cn)))) && strings.HasSuffix(e.dn, m.BaseDN) {
-				found = append(found, e)
-			}
+		has := func(c string) bool { return slices.Contains(e.values("puppetclass"), c) }
+		named := func(cn string) bool {
+			return strings.EqualFold(filter, decompiled(strings.ReplaceAll(s.filter, "%s", rfc4515.Replace(cn))))
+		}
+		ofClasses := s.classes != nil && strings.Contains(filter, "(objectclass=puppetClient)") && !slices.ContainsFunc(s.classes, func(c string) bool { return !has(c) })
+		if strings.HasSuffix(e.dn, base) && (ofClasses || slices.ContainsFunc(e.values("cn"), named)) {
+			found = append(found, e)
 		}
 	}
 	return found
@@ -248,19 +261,20 @@ func (s *script) matching(m *gldap.SearchMessage) []*recordedEntry {
 
 var rfc4515 = strings.NewReplacer("\\", `\5c`, "*", `\2a`, "(", `\28`, ")", `\29`, "\x00", `\00`)
 
-func (e *recordedEntry) cn() []string {
+// values returns those of an attribute.
+func (e *recordedEntry) values(attribute string) []string {
 	for _, a := range e.attributes {
-		if strings.EqualFold(a.name, "cn") {
+		if strings.EqualFold(a.name, attribute) {
 			return a.values
 		}
 	}
 	return nil
 }
 
-// named returns the last entry of that name, or nil.
-func (s *script) named(name string) *recordedEntry {
+// named returns the last entry of that name below a base, or nil.
+func (s *script) named(name, base string) *recordedEntry {
 	for _, e := range slices.Backward(s.all) {
-		if slices.ContainsFunc(e.cn(), func(cn string) bool { return strings.EqualFold(cn, name) }) {
+		if strings.HasSuffix(e.dn, base) && slices.ContainsFunc(e.values("cn"), func(cn string) bool { return strings.EqualFold(cn, name) }) {
 			return e
 		}
 	}
