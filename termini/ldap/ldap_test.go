@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -48,6 +47,16 @@ func (d *directory) search(w *gldap.ResponseWriter, r *gldap.Request) {
 	}
 	_, name, _ := strings.Cut(m.Filter, "cn=")
 	name = strings.TrimRight(name, ")")
+	switch d.results[name] {
+	case never:
+		return
+	case endless:
+		answer := r.NewSearchResponseEntry("cn=a,dc=example")
+		answer.AddAttribute("jpegPhoto", []string{strings.Repeat("x", 1<<20)})
+		for w.Write(answer) == nil {
+		}
+		return
+	}
 	for _, e := range d.entries[name] {
 		answer := r.NewSearchResponseEntry(e.dn)
 		for _, a := range e.attributes {
@@ -57,6 +66,12 @@ func (d *directory) search(w *gldap.ResponseWriter, r *gldap.Request) {
 	}
 	_ = w.Write(r.NewSearchDoneResponse(gldap.WithResponseCode(d.results[name])))
 }
+
+// Results that are none: no answer, and one without end.
+const (
+	never   = -1
+	endless = -2
+)
 
 // node is an entry below dc=example: name=value, several with the same name are its
 // values.
@@ -353,8 +368,7 @@ func TestUnderLoad(t *testing.T) {
 		})
 	}
 	for range 20 {
-		for d.searches.Swap(0) < 3 {
-			runtime.Gosched()
+		for enough := d.searches.Load() + 3; d.searches.Load() < enough; {
 			if err := find(); err != nil && indirector.Message(err) != "LDAP Search failed" {
 				t.Error(err)
 			}
@@ -391,17 +405,41 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestSilent ends a search that takes too long, with the setting that says so.
+// TestSilent ends what takes too long, and names the setting that has the limit.
 func TestSilent(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_, trace, _, err := asked(t, at(port).With("ldap_timeout", "1s"), "a")
-	want := "the connection to 127.0.0.1:" + port + " took longer than 1s (ldap_timeout) (Puppet says only: LDAP Search failed)"
+	const hides = " took longer than 1s (ldap_timeout) (Puppet says only: LDAP Search failed)"
+	t.Run("connection", func(t *testing.T) {
+		t.Parallel()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		_, trace, _, err := asked(t, at(port).With("ldap_timeout", "1s"), "a")
+		if got, want := traces.Story(trace), "the connection to 127.0.0.1:"+port+hides; err == nil || got != want {
+			t.Errorf("got %s, %v\nwant %s", got, err, want)
+		}
+	})
+	t.Run("search", func(t *testing.T) {
+		t.Parallel()
+		d := &directory{results: map[string]int{"a": never}}
+		port := serve(t, d, "127.0.0.1", nil, false)
+		_, trace, _, err := asked(t, at(port).With("ldap_timeout", "1s"), "a")
+		if got, want := traces.Story(trace), "127.0.0.1:"+port+hides; err == nil || got != want {
+			t.Errorf("got %s, %v\nwant %s", got, err, want)
+		}
+	})
+}
+
+// TestTooLarge ends an answer that never ends.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	d := &directory{results: map[string]int{"a": endless}}
+	port := serve(t, d, "127.0.0.1", nil, false)
+	_, trace, _, err := asked(t, at(port), "a")
+	want := "the answer of 127.0.0.1:" + port + " has more than 64 MiB (Puppet says only: LDAP Search failed)"
 	if got := traces.Story(trace); err == nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}

@@ -92,9 +92,9 @@ access to * by * read
 	}
 }
 
-// TestGoldenSlapd asks a real server what was recorded: with TLS, a user whose answers
+// TestSlapd asks a real server what was recorded: with TLS, a user whose answers
 // are cut off, and a subtree that not all may see.
-func TestGoldenSlapd(t *testing.T) {
+func TestSlapd(t *testing.T) {
 	cases := recorded(t)
 	trusted, other := clienttest.New(t, "LDAP CA"), clienttest.New(t, "Other CA")
 	files := t.TempDir()
