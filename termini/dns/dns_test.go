@@ -92,14 +92,7 @@ func (z *zone) ServeDNS(w dns.ResponseWriter, m *dns.Msg) {
 // address.
 func serve(t testing.TB, h dns.Handler) string {
 	t.Helper()
-	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	streams, err := net.Listen("tcp", packets.LocalAddr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	packets, streams := listen(t)
 	for _, s := range []*dns.Server{{PacketConn: packets, Handler: h}, {Listener: streams, Handler: h}} {
 		ready, ended := make(chan struct{}), make(chan error, 1)
 		s.NotifyStartedFunc = func() { close(ready) }
@@ -111,6 +104,24 @@ func serve(t testing.TB, h dns.Handler) string {
 		})
 	}
 	return packets.LocalAddr().String()
+}
+
+// listen returns sockets of both kinds at one address.
+func listen(t testing.TB) (net.PacketConn, net.Listener) {
+	t.Helper()
+	for range 20 {
+		streams, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		packets, err := net.ListenPacket("udp", streams.Addr().String())
+		if err == nil {
+			return packets, streams
+		}
+		streams.Close() // the port is taken
+	}
+	t.Fatal("no port is free for both")
+	return nil, nil
 }
 
 // now is the time in tests.

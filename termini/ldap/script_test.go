@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -311,14 +310,17 @@ func free(t testing.TB, ip string) string {
 // StartTLS, or TLS from the start.
 func serve(t testing.TB, h handler, ip string, leaf *clienttest.Leaf, secure bool) string {
 	t.Helper()
-	port := free(t, ip)
-	start(t, h, net.JoinHostPort(ip, port), leaf, secure)
-	return port
+	for range 20 {
+		if port := free(t, ip); start(t, h, net.JoinHostPort(ip, port), leaf, secure) {
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
 }
 
-// start is serve at an address. The function it returns stops the server; with the
-// test it ends anyway.
-func start(t testing.TB, h handler, address string, leaf *clienttest.Leaf, secure bool) (stop func()) {
+// start is serve at an address, unless that is taken.
+func start(t testing.TB, h handler, address string, leaf *clienttest.Leaf, secure bool) bool {
 	t.Helper()
 	server, err := gldap.NewServer(gldap.WithLogger(hclog.NewNullLogger()))
 	if err != nil {
@@ -347,20 +349,23 @@ func start(t testing.TB, h handler, address string, leaf *clienttest.Leaf, secur
 	_ = server.Router(mux)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(address, options...) }()
-	stopped := sync.OnceFunc(func() {
+	for {
+		select {
+		case err := <-ended:
+			t.Logf("one more try: %v", err)
+			return false
+		default:
+		}
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			break
+		}
+	}
+	t.Cleanup(func() {
 		_ = server.Stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(stopped)
-	for !server.Ready() {
-		select {
-		case err := <-ended:
-			t.Fatal(err)
-		default:
-			runtime.Gosched()
-		}
-	}
-	return stopped
+	return true
 }
