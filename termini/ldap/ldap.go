@@ -55,7 +55,7 @@ var Node = indirector.Descriptor{
 		if err != nil {
 			return nil, err
 		}
-		return &Terminus{env: env, facts: nodefacts.Merger{Env: env}, config: c, client: newClient(c, env)}, nil
+		return &Terminus{env: env, facts: nodefacts.Merger{Env: env}, config: c, client: &client{config: c}}, nil
 	},
 }
 
@@ -79,6 +79,9 @@ func (t *Terminus) Close() error {
 // LDAP-03.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	names := names(req.Key)
+	if note := t.config.escaped(req.Key); note != "" {
+		traces.Explain(ctx, note)
+	}
 	for i, name := range names {
 		e, err := t.entry(ctx, name)
 		if err != nil {

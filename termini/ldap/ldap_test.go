@@ -46,6 +46,9 @@ func (d *directory) search(w *gldap.ResponseWriter, r *gldap.Request) {
 		return
 	}
 	_, name, _ := strings.Cut(m.Filter, "cn=")
+	if _, all, ok := strings.Cut(m.Filter, "(objectclass="); ok && name == "" {
+		name = all // a search
+	}
 	name = strings.TrimRight(name, ")")
 	switch d.results[name] {
 	case never:

@@ -20,16 +20,6 @@ const (
 	maxShown   = 100 // entries that a span lists
 )
 
-// A problem is why a search failed. Puppet's user never sees it. Rule LDAP-10.
-type problem struct {
-	text    string
-	libldap string // what Puppet logs when there is no connection; "" if there is one
-	err     error  // may be nil
-}
-
-func (p *problem) Error() string { return p.text }
-func (p *problem) Unwrap() error { return p.err }
-
 // entry returns the entry for a name, the last if there are several, and nil if there
 // is none. Rules LDAP-01, LDAP-03.
 func (t *Terminus) entry(ctx context.Context, name string) (*entry, error) {
@@ -41,9 +31,6 @@ func (t *Terminus) entry(ctx context.Context, name string) (*entry, error) {
 			which = "match " + filter
 		}
 		traces.Explain(ctx, fmt.Sprintf("%d entries %s: the last one won, %s", n, which, entries[n-1].Source))
-	}
-	if note := t.config.escaped(name); note != "" {
-		traces.Explain(ctx, note)
 	}
 	if err != nil || len(entries) == 0 {
 		return nil, err
@@ -109,8 +96,8 @@ func (t *Terminus) try(ctx context.Context, filter string, fqdn bool) ([]*entry,
 	}
 	l, err := t.client.take(ctx)
 	if err != nil {
-		if p := (*problem)(nil); errors.As(err, &p) && p.libldap != "" {
-			t.env.Log.Error("Could not connect to LDAP: Could not connect to LDAP: " + p.libldap)
+		if p := (*problem)(nil); errors.As(err, &p) && p.logged != "" {
+			t.env.Log.Error("Could not connect to LDAP: Could not connect to LDAP: " + p.logged)
 		}
 		return nil, err
 	}
@@ -185,32 +172,7 @@ func (t *Terminus) ask(ctx context.Context, l *link, filter string, fqdn bool) (
 		traces.Explain(ctx, fmt.Sprintf("server cut the answer off after %d: size limit", len(found)))
 		return found, nil
 	case limited.Err() != nil || err != nil || l.conn.IsClosing():
-		return found, c.searchProblem(limited, l, err)
+		return found, c.searchFailed(limited, l, err)
 	}
 	return found, nil
-}
-
-// searchProblem finds words for what ended a search. The library reports neither a
-// cancelled search nor one on a closed connection.
-func (c *config) searchProblem(ctx context.Context, l *link, err error) error {
-	p := &problem{err: err}
-	code := ldap.ErrorNetwork
-	if e := (*ldap.Error)(nil); errors.As(err, &e) {
-		code = int(e.ResultCode)
-	}
-	switch {
-	case l.wire.full():
-		p.text = fmt.Sprintf("the answer of %s has more than %d MiB", c.address(), maxAnswer>>20)
-	case ctx.Err() != nil || code == ldap.LDAPResultTimeLimitExceeded:
-		p.text, p.err = fmt.Sprintf("%s took longer than %s (%s)", c.address(), c.limit, settingTimeout), errors.Join(err, ctx.Err())
-	case code == ldap.LDAPResultNoSuchObject:
-		p.text = fmt.Sprintf("there is no entry %s, or %s may not see it", c.setting("ldapbase", c.base), c.who())
-	case code == ldap.LDAPResultInvalidDNSyntax:
-		p.text = c.setting("ldapbase", c.base) + " is no DN"
-	case err == nil:
-		p.text = fmt.Sprintf("%s closed the connection", c.address())
-	default:
-		p.text = fmt.Sprintf("search at %s failed: %s", c.address(), errorText(err))
-	}
-	return p
 }
