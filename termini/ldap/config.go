@@ -1,7 +1,9 @@
 package ldap
 
 import (
+	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +14,9 @@ import (
 
 const (
 	settingTimeout = "ldap_timeout"
+	settingAnswer  = "ldap_max_answer"
 	defaultTimeout = 30 * time.Second
+	defaultAnswer  = 64 // MiB
 )
 
 // A config is what the settings ask for.
@@ -27,6 +31,7 @@ type config struct {
 	parent         string   // attribute with the parent; "" is no parents
 	caFile         string   // localcacert
 	limit          time.Duration
+	maxAnswer      int64             // bytes that a search may bring
 	sources        map[string]string // of base and filter, for messages
 }
 
@@ -35,7 +40,14 @@ func newConfig(s indirector.Settings) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &config{limit: limit, sources: make(map[string]string)}
+	c := &config{limit: limit, maxAnswer: defaultAnswer << 20, sources: make(map[string]string)}
+	if text, source := s.Get(settingAnswer); text != "" {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if err != nil || n == 0 {
+			return nil, fmt.Errorf("setting %s (%s): %q is no number of MiB", settingAnswer, source, text)
+		}
+		c.maxAnswer = int64(n) << 20
+	}
 	for name, to := range map[string]*string{
 		"ldapserver": &c.server, "ldapport": &c.port, "ldapuser": &c.user, "ldappassword": &c.password,
 		"ldapbase": &c.base, "ldapstring": &c.filter, "ldapparentattr": &c.parent, "localcacert": &c.caFile,

@@ -32,7 +32,7 @@ func (c *config) connect(ctx context.Context) (l *link, err error) {
 		return nil, c.unreachable(err)
 	}
 	l = &link{wire: &wire{Conn: raw, limit: c.limit}}
-	l.wire.allow(maxAnswer)
+	l.wire.allow(c.maxAnswer)
 	stop := context.AfterFunc(ctx, func() { _ = l.wire.Close() })
 	defer stop()
 	if err = l.open(ctx, c, span); err == nil {

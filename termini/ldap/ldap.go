@@ -44,6 +44,7 @@ var Node = indirector.Descriptor{
 		{Name: "ldapparentattr", Doc: "Attribute with the name of the parent; none is no parents."},
 		{Name: "localcacert", Doc: "CAs to trust, unless libldap's ldap.conf or LDAPTLS_CACERT names others."},
 		{Name: settingTimeout, Type: "duration", Default: "30s", Doc: "How long a connection or a search may take. Not a setting of Puppet."},
+		{Name: settingAnswer, Default: "64", Doc: "How large the answer to a search may be, in MiB. Not a setting of Puppet."},
 	},
 	Rules: []string{
 		"LDAP-01", "LDAP-02", "LDAP-03", "LDAP-04", "LDAP-05", "LDAP-06", "LDAP-07", "LDAP-08", "LDAP-09", "LDAP-10",

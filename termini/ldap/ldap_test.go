@@ -55,7 +55,7 @@ func (d *directory) search(w *gldap.ResponseWriter, r *gldap.Request) {
 		return
 	case endless:
 		answer := r.NewSearchResponseEntry("cn=a,dc=example")
-		answer.AddAttribute("jpegPhoto", []string{strings.Repeat("x", 1<<20)})
+		answer.AddAttribute("jpegPhoto", []string{strings.Repeat("x", 1<<16)})
 		for w.Write(answer) == nil {
 		}
 		return
@@ -441,10 +441,25 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	d := &directory{results: map[string]int{"a": endless}}
 	port := serve(t, d, "127.0.0.1", nil, false)
-	_, trace, _, err := asked(t, at(port), "a")
-	want := "the answer of 127.0.0.1:" + port + " has more than 64 MiB (Puppet says only: LDAP Search failed)"
+	_, trace, _, err := asked(t, at(port).With("ldap_max_answer", "2"), "a")
+	want := "the answer of 127.0.0.1:" + port + " has more than 2 MiB (ldap_max_answer) (Puppet says only: LDAP Search failed)"
 	if got := traces.Story(trace); err == nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// TestSettings refuses limits that are none, and names the setting.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, value, want string }{
+		{"ldap_timeout", "soon", "setting ldap_timeout (test): "},
+		{"ldap_max_answer", "0", `setting ldap_max_answer (test): "0" is no number of MiB`},
+		{"ldap_max_answer", "-1", `setting ldap_max_answer (test): "-1" is no number of MiB`},
+	} {
+		_, err := ldap.Node.New(indirector.Env{Settings: defaults.With(tt.name, tt.value)})
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -322,7 +323,13 @@ func serve(t testing.TB, h handler, ip string, leaf *clienttest.Leaf, secure boo
 // start is serve at an address, unless that is taken.
 func start(t testing.TB, h handler, address string, leaf *clienttest.Leaf, secure bool) bool {
 	t.Helper()
-	server, err := gldap.NewServer(gldap.WithLogger(hclog.NewNullLogger()))
+	closed := make(chan struct{}, 1) // the first connection has been served
+	server, err := gldap.NewServer(gldap.WithLogger(hclog.NewNullLogger()), gldap.WithOnClose(func(int) {
+		select {
+		case closed <- struct{}{}:
+		default:
+		}
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,16 +357,20 @@ func start(t testing.TB, h handler, address string, leaf *clienttest.Leaf, secur
 	ended := make(chan error, 1)
 	go func() { ended <- server.Run(address, options...) }()
 	for {
-		select {
-		case err := <-ended:
-			t.Logf("one more try: %v", err)
-			return false
-		default:
-		}
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
 			break
 		}
+		runtime.Gosched()
+		if len(ended) > 0 {
+			break
+		}
+	}
+	select {
+	case err := <-ended:
+		t.Logf("one more try: %v", err)
+		return false
+	case <-closed:
 	}
 	t.Cleanup(func() {
 		_ = server.Stop()

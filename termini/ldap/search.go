@@ -15,7 +15,6 @@ import (
 
 const (
 	maxEntries = 100_000  // of one search
-	maxAnswer  = 64 << 20 // bytes that a search may bring
 	maxParents = 100
 	maxShown   = 100 // entries that a span lists
 )
@@ -144,7 +143,7 @@ func (t *Terminus) ask(ctx context.Context, l *link, filter string, fqdn bool) (
 	}
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	l.wire.allow(maxAnswer)
+	l.wire.allow(c.maxAnswer)
 	response := l.conn.SearchAsync(limited, ldap.NewSearchRequest(c.base, ldap.ScopeWholeSubtree, ldap.NeverDerefAliases, 0, int(c.limit.Seconds()), false, filter, c.attributes, nil), 0)
 	for response.Next() {
 		if referral := response.Referral(); referral != "" {

@@ -66,7 +66,7 @@ func (c *config) searchFailed(ctx context.Context, l *link, err error) error {
 	code := codeOf(err)
 	switch {
 	case l.wire.full():
-		p.text = fmt.Sprintf("the answer of %s has more than %d MiB", c.address(), maxAnswer>>20)
+		p.text = fmt.Sprintf("the answer of %s has more than %d MiB (%s)", c.address(), c.maxAnswer>>20, settingAnswer)
 	case ctx.Err() != nil || code == ldap.LDAPResultTimeLimitExceeded:
 		p.text, p.err = fmt.Sprintf("%s took longer than %s (%s)", c.address(), c.limit, settingTimeout), errors.Join(err, ctx.Err())
 	case code == ldap.LDAPResultNoSuchObject:
