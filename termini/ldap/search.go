@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxEntries = 100_000  // of one search
+	maxEntries = 100_000 // of one search
 	maxParents = 100
 	maxShown   = 100 // entries that a span lists
 )
@@ -90,9 +90,6 @@ func (t *Terminus) failed(ctx context.Context, err error) error {
 
 // try searches once.
 func (t *Terminus) try(ctx context.Context, filter string, fqdn bool) ([]*entry, error) {
-	if err := t.config.checkFilter(filter); err != nil {
-		return nil, t.unsent(ctx, err)
-	}
 	l, err := t.client.take(ctx)
 	if err != nil {
 		if p := (*problem)(nil); errors.As(err, &p) && p.logged != "" {
@@ -103,17 +100,6 @@ func (t *Terminus) try(ctx context.Context, filter string, fqdn bool) ([]*entry,
 	entries, err := t.ask(ctx, l, filter, fqdn)
 	t.client.give(l, err != nil)
 	return entries, err
-}
-
-// unsent connects although there is nothing to send, as Puppet does: whether the
-// server is there is the more important news.
-func (t *Terminus) unsent(ctx context.Context, err error) error {
-	l, failed := t.client.take(ctx)
-	if failed != nil {
-		return failed
-	}
-	t.client.give(l, true)
-	return err
 }
 
 // checkFilter refuses a filter that no server would understand.
@@ -140,6 +126,9 @@ func (t *Terminus) ask(ctx context.Context, l *link, filter string, fqdn bool) (
 	span.Attr("filter", filter)
 	if c.attributes != nil {
 		span.Attr("attributes", strings.Join(c.attributes, ", "))
+	}
+	if err := c.checkFilter(filter); err != nil {
+		return nil, err
 	}
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
