@@ -19,6 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+	"github.com/jimlambrt/gldap"
+	"github.com/miekg/dns"
+
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
@@ -116,6 +120,8 @@ func TestConformance(t *testing.T) {
 		"file_bucket_file/file":     bucket,
 		"file_bucket_file/selector": bucketBySelector,
 	}
+	inDirectory(t, special)
+	inDNS(t, special)
 	servedFiles(t, special)
 	puppetDB(t, special)
 	storesInSQL(t, special)
@@ -140,6 +146,86 @@ func TestConformance(t *testing.T) {
 			o.Spec = &specs[i]
 			terminustest.Run(t, d, o)
 		})
+	}
+}
+
+// inDirectory starts an LDAP server that has one node.
+func inDirectory(t *testing.T, special map[string]terminustest.Options) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	l.Close()
+	server, err := gldap.NewServer(gldap.WithLogger(hclog.NewNullLogger()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux, err := gldap.NewMux()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = mux.Bind(func(w *gldap.ResponseWriter, r *gldap.Request) {
+		_ = w.Write(r.NewBindResponse(gldap.WithResponseCode(gldap.ResultSuccess)))
+	})
+	_ = mux.Search(func(w *gldap.ResponseWriter, r *gldap.Request) {
+		if m, err := r.GetSearchMessage(); err == nil && m.Filter == "(cn=web01.example.test)" {
+			e := r.NewSearchResponseEntry("cn=web01.example.test")
+			e.AddAttribute("puppetClass", []string{"ntp", "web::front"})
+			e.AddAttribute("role", []string{"web"})
+			_ = w.Write(e)
+		}
+		_ = w.Write(r.NewSearchDoneResponse(gldap.WithResponseCode(gldap.ResultSuccess)))
+	})
+	_ = server.Router(mux)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(address) }()
+	t.Cleanup(func() {
+		_ = server.Stop()
+		<-ended
+	})
+	node := *web01Node
+	node.Parameters = hash(data.P("puppetclass", data.OfStrings([]string{"ntp", "web::front"})), data.P("role", data.OfString("web")), data.P("dn", data.OfString("cn=web01.example.test")))
+	special["node/ldap"] = terminustest.Options{
+		Seed: map[string]indirector.Instance{"web01.example.test": &node}, AnySearch: true,
+		Settings: func(string) map[string]string {
+			return map[string]string{"ldapserver": "127.0.0.1", "ldapport": port, "ldapstring": "(cn=%s)", "ldapclassattrs": "puppetclass", "ldapattrs": "all"}
+		},
+	}
+}
+
+// inDNS starts a name server that has one node.
+func inDNS(t *testing.T, special map[string]terminustest.Options) {
+	t.Helper()
+	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &dns.Server{PacketConn: packets, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, m *dns.Msg) {
+		reply := new(dns.Msg).SetRcode(m, dns.RcodeNameError)
+		if m.Question[0].Name == "web01.example.test." {
+			reply.Rcode = dns.RcodeSuccess
+			for _, text := range []string{"class=ntp,web::front", "role=web"} {
+				reply.Answer = append(reply.Answer, &dns.TXT{Hdr: dns.RR_Header{Name: m.Question[0].Name, Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: 300}, Txt: []string{text}})
+			}
+		}
+		_ = w.WriteMsg(reply)
+	})}
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	server.NotifyStartedFunc = func() { close(ready) }
+	go func() { ended <- server.ActivateAndServe() }()
+	<-ready
+	t.Cleanup(func() {
+		_ = server.Shutdown()
+		<-ended
+	})
+	now := time.Now()
+	special["node/dns"] = terminustest.Options{
+		Seed:     map[string]indirector.Instance{"web01.example.test": web01Node.WithExpiration(now.Add(300 * time.Second))},
+		Now:      func() time.Time { return now },
+		Settings: func(string) map[string]string { return map[string]string{"dns_servers": packets.LocalAddr().String()} },
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"indirtui/indirector"
 	"indirtui/termini/certificates"
 	"indirtui/termini/compiler"
+	"indirtui/termini/dns"
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
 	"indirtui/termini/filebucket"
 	"indirtui/termini/fileserving"
 	"indirtui/termini/flatfile"
 	"indirtui/termini/hiera"
+	"indirtui/termini/ldap"
 	"indirtui/termini/memory"
 	"indirtui/termini/none"
 	"indirtui/termini/plain"
@@ -73,8 +75,10 @@ func All() []indirector.Descriptor {
 		fileserving.MetadataHTTP,
 		rest.FileMetadata,
 		fileserving.MetadataSelector,
+		dns.Node,
 		exec.Node,
 		flatfile.NodeJSON,
+		ldap.Node,
 		memory.Node,
 		flatfile.NodeMsgpack,
 		plain.Node,
