@@ -85,7 +85,9 @@ func (f *forward) Validate(_ context.Context, req *indirector.Request) error {
 type saver struct{ forward }
 
 // Save sends the command. Its result is PuppetDB's document.
-func (f *saver) Save(ctx context.Context, req *indirector.Request) (any, error) { return f.command(ctx, req) }
+func (f *saver) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	return f.command(ctx, req)
+}
 
 type factsForward struct{ saver }
 
