@@ -65,3 +65,27 @@ func (c *Command) Query(body []byte) string {
 		"&command=" + strings.ReplaceAll(c.Name, " ", "_") +
 		"&producer-timestamp=" + c.Produced.UTC().Format("2006-01-02T15:04:05.000Z")
 }
+
+// kept are the keys that [Command.Hash] digests; those of reports are all but when and
+// by whom they were sent.
+var kept = map[string][]string{
+	ReplaceCatalog:       {"resources", "edges"},
+	ReplaceCatalogInputs: {"inputs"},
+	ReplaceFacts:         {"values", "package_inventory"},
+}
+
+// Hash returns a digest of what the command replaces: the resources and edges of a
+// catalog, the values and packages of facts, all of a report. It is the same for commands that differ
+// only in when, by whom and in which transaction they were made.
+func (c *Command) Hash() [sha1.Size]byte {
+	of := c.Payload.Without("producer_timestamp", "producer")
+	if keys, ok := kept[c.Name]; ok {
+		h := make([]data.Pair, len(keys))
+		for i, k := range keys {
+			h[i] = data.P(k, of.Get(k))
+		}
+		of = data.OfHash(h)
+	}
+	text, _ := format.AppendPSON(nil, of)
+	return sha1.Sum(text)
+}
