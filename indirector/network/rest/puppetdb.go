@@ -100,9 +100,9 @@ func (c *call) command() {
 		c.failPuppetDB(err)
 		return
 	}
-	called := new(api.Call)
+	called, unreadable := api.Called(c.r.URL.RawQuery, body)
 	if err == nil {
-		called, err = api.Called(c.r.URL.RawQuery, body)
+		err = unreadable
 	}
 	var req *indirector.Request
 	if err == nil {
@@ -111,7 +111,7 @@ func (c *call) command() {
 	u.Key = strings.TrimSpace(called.Name + " " + called.Certname)
 	switch {
 	case err != nil:
-		u.Note = "it passes unread: " + indirector.Message(err)
+		u.Note = indirector.Message(err)
 		c.unread(u)
 	case req == nil:
 		c.unread(u)

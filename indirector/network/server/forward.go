@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,9 +56,8 @@ func (f *Forwarder) Pass(w http.ResponseWriter, r *http.Request, as rest.Unread)
 	remote := f.Server.Client(r)
 	t := traces.NewTrace()
 	t.Verb, t.Indirection, t.Key, t.Caller = as.Verb, as.Indirection, as.Key, "server "+remote.Node
-	if as.Note != "" {
-		t.Notes = append(t.Notes, traces.Remark{Step: traces.Terminus, Text: as.Note})
-	}
+	t.Party = "PuppetDB"
+	t.Notes = append(t.Notes, traces.Remark{Step: traces.Terminus, Explains: traces.AnAnswer, Text: "passed on unread: " + cmp.Or(as.Note, "it is no request of an indirection")})
 	f.pass(w, r, &remote, t)
 }
 

@@ -223,7 +223,7 @@ func decoded(body []byte) ([]byte, error) {
 // which they came.
 func perNode(req *indirector.Request, all []indirector.Instance) string {
 	if req.Indirection != "resource" {
-		return fmt.Sprintf("%d nodes", len(all))
+		return counted(len(all), "node")
 	}
 	if len(all) == 0 {
 		return fmt.Sprintf("no node exports a %s that matches, as far as PuppetDB has stored it", req.Key)
@@ -239,7 +239,7 @@ func perNode(req *indirector.Request, all []indirector.Instance) string {
 			order = append(order, node)
 		}
 	}
-	text := fmt.Sprintf("%d resources of %d nodes: ", len(all), len(order))
+	text := counted(len(all), "resource") + " of " + counted(len(order), "node") + ": "
 	for i, node := range order[:min(most, len(order))] {
 		if i > 0 {
 			text += ", "
@@ -250,6 +250,13 @@ func perNode(req *indirector.Request, all []indirector.Instance) string {
 		text += ", …"
 	}
 	return text
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // refused returns the error of a refusal, in the words of PuppetDB's client. Rule

@@ -137,8 +137,11 @@ func pairs(query string) func(yield func(name, value string) bool) {
 // error reports a payload that cannot be read.
 func (c *Call) Request() (*indirector.Request, error) {
 	is, ok := indirections[c.Name]
-	if !ok {
+	switch {
+	case !ok:
 		return nil, nil
+	case c.Certname == "":
+		return nil, fmt.Errorf("read command %q: it has no certname", c.Name)
 	}
 	cmd, err := command.Read(c.Name, c.Version, c.Certname, c.Produced, c.Payload)
 	if err != nil {
