@@ -209,16 +209,23 @@ func (c *call) asPuppetDB(req *indirector.Request, called *api.Call) {
 	case through:
 		panic(http.ErrAbortHandler) // a broken answer must not look complete
 	case c.verbatim(resp, err):
+	case req.Verb == indirector.Search && errors.Is(err, indirector.ErrNotFound):
+		c.puppetDBDocument(http.StatusOK, []byte("[]"))
 	case err != nil:
 		c.failPuppetDB(err)
 	default:
-		body, err := api.Reply(req, resp.Value)
-		if err != nil {
-			c.failPuppetDB(err)
-			return
-		}
-		c.puppetDBDocument(http.StatusOK, body)
+		c.reply(resp.Value)
 	}
+}
+
+// reply answers with what did not come from PuppetDB.
+func (c *call) reply(value any) {
+	body, err := api.Reply(c.req, value)
+	if err != nil {
+		c.failPuppetDB(err)
+		return
+	}
+	c.puppetDBDocument(http.StatusOK, body)
 }
 
 // denied refuses a client. PuppetDB would not have answered its handshake.
