@@ -377,6 +377,8 @@ type wire struct {
 	up     *double
 	server string // its address
 	proxy  *answering
+	own    *program // that the proxy is of
+	shown  bool     // on a trip, which closes it
 	client *tls.Config
 }
 
@@ -419,14 +421,18 @@ func newWire(t *testing.T, change func(x *proxyCommand, server, agents string)) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := &wire{t: t, up: up, server: l.Addr().String(), proxy: v, own: p, client: &tls.Config{
+		InsecureSkipVerify: true, Certificates: []tls.Certificate{agent.TLS}, //nolint:gosec // whose answer it is does not matter here
+	}}
 	t.Cleanup(func() {
+		if w.shown {
+			return
+		}
 		if err := v.session.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return &wire{t: t, up: up, server: l.Addr().String(), proxy: v, client: &tls.Config{
-		InsecureSkipVerify: true, Certificates: []tls.Certificate{agent.TLS}, //nolint:gosec // whose answer it is does not matter here
-	}}
+	return w
 }
 
 // ask sends a request to an address, and returns what came to the server, and what

@@ -213,3 +213,31 @@ func TestPuppetDBBesideAgents(t *testing.T) {
 		t.Errorf("asked were %q, want %q", termini, want)
 	}
 }
+
+// TestPuppetDBExporter goes from a collected resource to the command that brought it.
+func TestPuppetDBExporter(t *testing.T) {
+	collect := wireCase{"", queryOf("GET", "/pdb/query/v4/resources?query="+url.QueryEscape(pdbCollect), ""), answered(pdb200, pdbExported)}
+	stored := wireCase{"", strings.ReplaceAll(commandOf("replace_catalog", "9", "", strings.ReplaceAll(pdbCatalog, "web01", "db01 ")), "web01", "db01"), answered(pdb200, pdbQueued)}
+	begin := func(t *testing.T, asked ...wireCase) *trip {
+		w := newPuppetDB(t)
+		for _, c := range asked {
+			before := w.proxy.session.engine.Store.Stats().Total
+			w.ask(w.proxy.address, c)
+			w.ended(before)
+		}
+		w.shown = true
+		tr := &trip{t: t, size: "140x40", program: w.own}
+		tr.show(w.proxy.session, 140, 40)
+		return tr.key("G", "search", "resource", "Notify").key("v", "Notify").key("j", "path [0]")
+	}
+	t.Run("nothing recorded", func(t *testing.T) {
+		tr := begin(t, collect)
+		tr.key("x", "not now: no catalog was recorded as it was stored")
+	})
+	t.Run("recorded", func(t *testing.T) {
+		tr := begin(t, stored, collect)
+		tr.key("x", "#1 save catalog db01.example.com", "queued at")
+		tr.command("exporter Notify[none]", "no search of Notify[none] is recorded that found it")
+		tr.command("exporter Notify[hi]", "#1 save catalog db01.example.com")
+	})
+}

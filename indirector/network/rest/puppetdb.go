@@ -19,8 +19,8 @@ import (
 // A PuppetDB decides how a proxy answers PuppetDB's API: commands and queries of
 // Puppet's termini are requests, all else passes unread.
 type PuppetDB struct {
-	// Terminus answers the requests, chosen by Source, unless a user has routed one
-	// around it: fault(forward, 503).
+	// Terminus answers the requests, chosen by Source, unless it is routed, perhaps
+	// within another: fault(forward, 503).
 	Terminus, Source string
 	// Pass hands on what is no request, as it came.
 	Pass func(http.ResponseWriter, *http.Request, Unread)
@@ -174,7 +174,7 @@ func (c *call) asPuppetDB(req *indirector.Request, called *api.Call) {
 	req.Wants, req.Remote, req.Caller = &c.wants, &c.remote, "server "+c.remote.Node
 	req.Cache, req.Terminus, req.By, req.Source = indirector.Off, p.Terminus, traces.FromApplication, p.Source
 	if route, ok := c.h.x.Explain(req.Indirection); ok {
-		if won := route.Primary.Winner(); won.Kind == traces.FromYou && strings.Contains(won.Terminus, p.Terminus) {
+		if strings.Contains(route.Primary.Winner().Terminus, p.Terminus) {
 			req.Terminus = ""
 		}
 	}
