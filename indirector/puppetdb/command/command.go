@@ -54,10 +54,12 @@ type Options struct {
 	Produced time.Time
 	// Producer is the name of the sender: the setting node_name_value.
 	Producer string
-	// Environment is that of the request; for facts, the option environment goes before it.
+	// Environment is the one of the request; for facts, the option environment goes
+	// before it.
 	Environment string
-	// Trusted is the trusted data of the request. If nil, it is that of a local
-	// request for a node that is not known.
+	// Trusted is the trusted data of the request: a hash with authenticated, certname,
+	// extensions and external. If nil, it is that of a local request for a node that is
+	// not known.
 	Trusted data.Value
 	// TransactionUUID and JobID are options of the request. If empty, they are null.
 	TransactionUUID string

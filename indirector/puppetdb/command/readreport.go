@@ -101,12 +101,3 @@ func statusOf(r data.Value, events []data.Value) data.Pair {
 	)
 	return data.P(resource, data.OfHash(status))
 }
-
-// renamed returns the fields of a hash of the wire under the names that they have in a report.
-func renamed(v data.Value, fields []field) data.Value {
-	h := make([]data.Pair, len(fields))
-	for i, f := range fields {
-		h[i] = data.P(f.from, v.Get(f.name))
-	}
-	return data.OfHash(h)
-}

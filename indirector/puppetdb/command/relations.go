@@ -36,10 +36,6 @@ type ref struct{ typ, title string }
 
 func (r ref) String() string { return r.typ + "[" + r.title + "]" }
 
-func (r ref) data() data.Value {
-	return data.OfHash([]data.Pair{data.P("type", data.OfString(r.typ)), data.P("title", data.OfString(r.title))})
-}
-
 // An edge is one of the edges of a command, which has none twice.
 type edge struct {
 	relation        string
@@ -49,15 +45,25 @@ type edge struct {
 
 // An edgeList is the edges as the store gets them.
 type edgeList struct {
-	out  []data.Value
-	seen map[edge]bool
-	refs map[ref]data.Value
+	out   []data.Value
+	seen  map[edge]bool
+	refs  map[ref]data.Value
+	pairs []data.Pair // of all hashes: there are a thousand short ones
 }
+
+// put appends a pair to those that the next hash has.
+func (l *edgeList) put(key string, v data.Value) { l.pairs = append(l.pairs, data.P(key, v)) }
+
+// since returns the hash of the pairs from n on.
+func (l *edgeList) since(n int) data.Value { return data.OfHash(l.pairs[n:len(l.pairs):len(l.pairs)]) }
 
 func (l *edgeList) ref(r ref) data.Value {
 	v, ok := l.refs[r]
 	if !ok {
-		v = r.data()
+		n := len(l.pairs)
+		l.put("type", data.OfString(r.typ))
+		l.put("title", data.OfString(r.title))
+		v = l.since(n)
 		l.refs[r] = v
 	}
 	return v
@@ -70,26 +76,33 @@ func (l *edgeList) add(e edge) {
 		return
 	}
 	l.seen[e] = true
-	relation := data.P("relationship", data.OfString(e.relation))
-	ends := []data.Pair{relation, data.P("source", l.ref(e.source)), data.P("target", l.ref(e.target))}
-	if e.relation == contains {
-		ends = append(make([]data.Pair, 0, 3), ends[1:]...)
-		if e.event != "" {
-			ends = append(ends, data.P("event", data.OfString(e.event)))
-		}
-		if e.callback != "" {
-			ends = append(ends, data.P("callback", data.OfString(e.callback)))
-		}
-		ends = append(ends, relation)
+	source, target, relation := l.ref(e.source), l.ref(e.target), data.OfString(e.relation)
+	n := len(l.pairs)
+	if e.relation != contains {
+		l.put("relationship", relation)
 	}
-	l.out = append(l.out, data.OfHash(ends))
+	l.put("source", source)
+	l.put("target", target)
+	if e.event != "" {
+		l.put("event", data.OfString(e.event))
+	}
+	if e.callback != "" {
+		l.put("callback", data.OfString(e.callback))
+	}
+	if e.relation == contains {
+		l.put("relationship", relation)
+	}
+	l.out = append(l.out, l.since(n))
 }
 
 // relations returns the edges: of containment, then of each relation of each resource
 // that is not virtual.
 func (m *munger) relations() (data.Value, error) {
 	n := len(m.cat.Edges) + len(m.cat.Resources)/2
-	l := edgeList{make([]data.Value, 0, n), make(map[edge]bool, n), make(map[ref]data.Value, len(m.cat.Resources))}
+	l := edgeList{
+		make([]data.Value, 0, n), make(map[edge]bool, n), make(map[ref]data.Value, len(m.cat.Resources)),
+		make([]data.Pair, 0, 3*n+2*len(m.cat.Resources)),
+	}
 	for _, e := range m.cat.Edges {
 		l.add(edge{contains, parseRef(e.Source), parseRef(e.Target), e.Event, e.Callback})
 	}
@@ -159,10 +172,10 @@ func (m *munger) index() index {
 
 // find returns the resource that a reference leads to, or why it leads nowhere.
 func (x index) find(text string) (_ ref, fault string) {
-	other := parseRef(text)
-	if !wellFormed(text) {
+	if !fullForm.MatchString(text) {
 		return ref{}, badFormat
 	}
+	other := parseRef(text)
 	if other.typ == "File" { // Puppet names files without the last slashes
 		other.title = strings.TrimRight(other.title, "/")
 	}
@@ -198,26 +211,4 @@ func parseRef(text string) ref {
 		return ref{g[1], g[2]}
 	}
 	return ref{}
-}
-
-// wellFormed reports whether Puppet takes a text for a reference.
-func wellFormed(text string) bool {
-	i := strings.IndexByte(text, '[')
-	if i > 0 && !strings.Contains(text, "\n") && strings.HasSuffix(text, "]") && plainType(text[:i]) {
-		return true
-	}
-	return fullForm.MatchString(text)
-}
-
-// plainType reports whether a name is that of a type without segments, as most are.
-func plainType(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c >= 'A' && c <= 'Z' && i == 0, i > 0 && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_'):
-		default:
-			return false
-		}
-	}
-	return name != ""
 }

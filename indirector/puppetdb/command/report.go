@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"indirtui/indirector/model"
 )
 
+// Puppet's words, and what they are about. Rule PDB-REP-03.
 const (
 	noEnvironment = "Environment is nil, unable to submit report. This may be due a bug with Puppet. " +
 		"Ensure you are running the latest revision, see PUP-2508 for more details."
@@ -24,25 +26,25 @@ const (
 	mostKey  = 2704 // bytes that PuppetDB can have in an index
 )
 
-// Report returns the command that stores a report. Its error is in Puppet's words.
-// Rules PDB-REP-01 to PDB-REP-03.
+// Report returns the command that stores a report. An error names what is missing; that of a
+// report without environment is in Puppet's words. Rules PDB-REP-01 to PDB-REP-03.
 func Report(r *model.Report, o Options) (*Command, error) {
 	d := r.Data()
 	if d.Get("environment").IsNil() {
 		return nil, &indirector.Failure{Class: rubyError, Message: noEnvironment}
 	}
-	if r.Time.IsZero() {
-		return nil, fmt.Errorf("make the command of the report of %q: it has no time", r.Host)
-	}
 	o.Produced = o.Produced.UTC() // unlike in the other commands
 	c := o.command(StoreReport, 8, r.Host)
+	if r.Time.IsZero() {
+		return nil, c.failed("make", errors.New("it has no time"))
+	}
 	resources, err := c.statuses(d.Get("resource_statuses"), o.Unchanged)
 	if err != nil {
-		return nil, fmt.Errorf("make the command of the report of %q: %w", r.Host, err)
+		return nil, c.failed("make", err)
 	}
 	logs, err := reportLogs(d.Get("logs"))
 	if err != nil {
-		return nil, fmt.Errorf("make the command of the report of %q: %w", r.Host, err)
+		return nil, c.failed("make", err)
 	}
 	noop := d.Get("noop")
 	if noop.IsNil() {
@@ -125,58 +127,6 @@ func allNoop(resources []data.Value) bool {
 	}
 	return some
 }
-
-// pick returns the hash of some keys of another. A key may have another name there:
-// "time as timestamp". Times are cut to milliseconds; one that is missing is an error.
-func pick(from data.Value, keys []field) (data.Value, error) {
-	h := make([]data.Pair, len(keys))
-	for i, k := range keys {
-		v := from.Get(k.from)
-		switch k.kind {
-		case asTime:
-			point := strings.IndexByte(v.Str(), '.') // of nine digits
-			if point < 0 {
-				return data.Value{}, fmt.Errorf("it has no %s", k.from)
-			}
-			v = data.OfString(v.Str()[:point+4] + v.Str()[point+10:])
-		case asText:
-			v = data.OfString(v.Text())
-		}
-		h[i] = data.P(k.name, v)
-	}
-	return data.OfHash(h), nil
-}
-
-// A field is a key of the wire, and where its value is from.
-type field struct {
-	name, from string
-	kind       fieldKind
-}
-
-type fieldKind uint8
-
-const (
-	asIs fieldKind = iota
-	asText
-	asTime
-)
-
-var (
-	logFields = []field{
-		{"file", "file", asIs}, {"line", "line", asIs}, {"level", "level", asIs}, {"message", "message", asIs},
-		{"source", "source", asIs}, {"tags", "tags", asIs}, {"time", "time", asTime},
-	}
-	statusFields = []field{
-		{"skipped", "skipped", asIs}, {"timestamp", "time", asTime}, {"resource_type", "resource_type", asIs},
-		{"resource_title", "title", asText}, {"file", "file", asIs}, {"line", "line", asIs},
-		{"containment_path", "containment_path", asIs}, {"corrective_change", "corrective_change", asIs}, {"events", "events", asIs},
-	}
-	eventFields = []field{
-		{"status", "status", asIs}, {"timestamp", "time", asTime}, {"name", "name", asIs}, {"property", "property", asIs},
-		{"new_value", "desired_value", asText}, {"old_value", "previous_value", asText},
-		{"corrective_change", "corrective_change", asIs}, {"message", "message", asIs},
-	}
-)
 
 func reportLogs(v data.Value) (data.Value, error) {
 	l := make([]data.Value, v.Len())
