@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -646,7 +647,38 @@ func TestPuppetServerStoresThroughProxy(t *testing.T) {
 	if out := run(collector, "search resource Notify  T forward .* ok"); !strings.Contains(out, "exported by "+exporter) {
 		t.Errorf("%s did not collect what %s exports:\n%s", collector, exporter, out)
 	}
-	run(exporter, "find facts "+exporter+"  T forward .* ok")
+	for question, want := range map[string]string{
+		"nodes/" + exporter + "/facts": s.path("agents/" + exporter), "nodes/" + exporter: `"catalog_environment" : "production"`,
+		"catalogs/" + exporter: "exported by " + exporter, `reports?query=` + url.QueryEscape(`["=","certname","`+exporter+`"]`): `"status":"changed"`,
+	} {
+		if got := peers.ask("https://localhost:" + port + "/pdb/query/v4/" + question); !strings.Contains(got, want) {
+			t.Errorf("asked through the proxy for %s: got %.2000s, want %s", question, got, want)
+		}
+	}
+	l.waitFor("find node " + exporter)
+	l.waitFor("find query catalogs/" + exporter)
+}
+
+// ask returns what is at an address, by the certificate of the stack's agent.
+func (s *stack) ask(address string) string {
+	s.t.Helper()
+	cert, err := tls.LoadX509KeyPair(s.env["PEERS_CERT"], s.env["PEERS_KEY"])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+		Certificates: []tls.Certificate{cert}, InsecureSkipVerify: true, //nolint:gosec // on loopback, to a proxy of this test
+	}}}
+	resp, err := c.Get(address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
 }
 
 // nodeName is one that the stack's CA has never signed.

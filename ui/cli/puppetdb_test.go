@@ -66,6 +66,9 @@ func TestPuppetDBCommandIsEdited(t *testing.T) {
 		done <- append(asked, got)
 	}()
 	h := w.held()
+	if h.Why != "server_url_timeout" || h.Caller.IsZero() {
+		t.Errorf("its caller waits until %v (%s), want server_url_timeout", h.Caller, h.Why)
+	}
 	value := `{"name":"web01.example.com","version":"1","catalog_uuid":"11111111-2222-3333-4444-555555555555","environment":"production",` +
 		`"resources":[{"type":"Notify","title":"x","tags":["notify"],"exported":true,"parameters":{"message":"edited"}}],"edges":[]}`
 	if _, err := w.proxy.session.engine.Debugger.Edit(h.ID, debugger.Edit{Name: "value", Value: value}); err != nil {

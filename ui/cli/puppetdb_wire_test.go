@@ -48,7 +48,9 @@ type pdbCase struct {
 func pdbCases() []pdbCase {
 	var all []pdbCase
 	queued := answered(pdb200, pdbQueued)
-	add := func(name, row, request, answer string) { all = append(all, pdbCase{wireCase{name, request, answer}, row}) }
+	add := func(name, row, request, answer string) {
+		all = append(all, pdbCase{wireCase{name, request, answer}, row})
+	}
 	const gzip = "Content-Encoding: gzip\r\nX-Uncompressed-Length: 1\r\n"
 	add("facts", "save facts web01.example.com ok", commandOf("replace_facts", "5", "", pdbFacts), queued)
 	add("facts, compressed", "save facts web01.example.com ok", commandOf("replace_facts", "5", gzip, squeeze(pdbFacts)), queued)

@@ -30,9 +30,9 @@ func (e *Exported) String() string {
 	return fmt.Sprintf("%s is exported by %s: #%d save catalog %s %s", e.Ref, e.Node, e.Command.ID, e.Command.Key, e.Command.Outcome)
 }
 
-// ExporterOf finds who exports a resource. Node is the exporter, if it is known; else
-// it is that of the last recorded search that found the resource, or the one that the
-// compile of a catalog has, the answer of t, which may be nil. It may take long.
+// ExporterOf finds who exports a resource. Node is the exporter, or "" if that is not
+// known: then the last recorded search that found the resource has it, or the compile
+// of the catalog that t, which may be nil, was answered with. It may take long.
 func ExporterOf(log session.Log, t *traces.Trace, ref, node string) (*Exported, error) {
 	if node == "" {
 		node = found(log, ref)

@@ -12,6 +12,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
@@ -262,15 +263,25 @@ func counted(n int, what string) string {
 // refused returns the error of a refusal, in the words of PuppetDB's client. Rule
 // PDB-HTTP-13.
 func (f *forward) refused(a *client.Answer) error {
-	body := strings.NewReplacer("\r", "", "\n", "").Replace(problem(a.Body))
+	body := strings.NewReplacer("\r", "", "\n", "").Replace(beginning(a.Body))
 	return &indirector.Failure{
 		Message: fmt.Sprintf("[%d %s] %s", a.Status, a.Reason, body), Origin: "puppetdb", Path: a.URL.Redacted(), Status: a.Status,
 		Hidden: fmt.Sprintf("PuppetDB at %s answered %d %s", a.URL.Host, a.Status, a.Reason),
 	}
 }
 
-// problem returns the beginning of an error's body.
+// problem returns the error that a body has, or its beginning.
 func problem(body []byte) string {
+	if doc, err := format.DecodeJSON(body, format.Limits{Bytes: 64 << 10}); err == nil {
+		if text, ok := doc.Get("error").AsStr(); ok {
+			body = []byte(text)
+		}
+	}
+	return beginning(body)
+}
+
+// beginning returns the beginning of a body as text.
+func beginning(body []byte) string {
 	const most = 1000
 	text := strings.ToValidUTF8(string(body[:min(len(body), most)]), "\uFFFD")
 	if len(body) > most {
