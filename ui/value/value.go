@@ -61,7 +61,7 @@ type Value struct {
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []answer
-	commands  bool // saves of catalogs are recorded
+	commands  bool         // saves of catalogs are recorded
 	facts     widget.Facts // that were added
 }
 

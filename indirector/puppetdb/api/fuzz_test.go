@@ -101,8 +101,11 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(`[{"certname":1}]`)
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, req := range []*indirector.Request{
-			{Indirection: "resource", Verb: indirector.Search}, {Indirection: "facts", Verb: indirector.Search}, {Indirection: "facts", Verb: indirector.Find},
-			{Indirection: "node", Verb: indirector.Find}, {Indirection: "catalog", Verb: indirector.Save},
+			{Indirection: "resource", Verb: indirector.Search},
+			{Indirection: "facts", Verb: indirector.Search},
+			{Indirection: "facts", Verb: indirector.Find},
+			{Indirection: "node", Verb: indirector.Find},
+			{Indirection: "catalog", Verb: indirector.Save},
 		} {
 			value, err := api.Answer(req, []byte(body))
 			if err != nil {
