@@ -162,7 +162,7 @@ func queryOf(filter data.Value) (data.Value, error) {
 		}
 		return is, nil
 	default:
-		return data.Value{}, fmt.Errorf("Operator %s in %s not supported", l[1].Text(), filter.Inspect()) //nolint:staticcheck // Puppet's words
+		return data.Value{}, &indirector.Failure{Message: fmt.Sprintf("Operator %s in %s not supported", l[1].Text(), filter.Inspect())}
 	}
 }
 
