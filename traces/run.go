@@ -31,6 +31,8 @@ type RunStory struct {
 	round       round          // the last one
 	moved       bool           // it asked for another environment than the one before
 	moves       []string       // what moved, the first maxMoves of them
+	agent       bool           // an agent asked, and not only its server for it
+	stored      bool           // a catalog was saved
 	missing     map[string]int // 404 by indirection
 	failed      int
 	failure     string // the first one
@@ -73,6 +75,8 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	if end := t.Start.Add(t.Elapsed()); end.After(r.last) {
 		r.last = end
 	}
+	agent := strings.HasPrefix(t.Caller, "agent ")
+	r.agent = r.agent || agent
 	switch t.Indirection {
 	case "node", "catalog", "facts", "report":
 		r.Node = cmp.Or(t.Key, r.Node)
@@ -84,6 +88,10 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	switch {
 	case t.Indirection == "catalog" && t.Verb == Find:
 		r.catalog(t, body)
+	case t.Indirection == "catalog" && t.Verb == Save && t.Error == "":
+		r.stored = true
+	case t.Indirection == "report" && t.Verb == Save && t.Error == "" && r.agent && !agent:
+		// its server stores it before it answers
 	case t.Indirection == "report" && t.Verb == Save && t.Error == "":
 		r.report, r.end = "report saved", ending(body)
 	case t.Indirection == "report" && t.Verb == Save:
@@ -175,10 +183,13 @@ func (r *RunStory) String() string {
 		unit = "request"
 	}
 	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), RunName(r.Run, r.Transaction, r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
-	if r.rounds == 0 {
-		b.WriteString(", no catalog")
-	} else {
+	switch {
+	case r.rounds > 0:
 		b.WriteString(", " + r.round.String())
+	case r.stored:
+		b.WriteString(", catalog stored")
+	default:
+		b.WriteString(", no catalog")
 	}
 	for _, ind := range sortedKeys(r.missing) {
 		fmt.Fprintf(&b, ", %d %s 404", r.missing[ind], ind)

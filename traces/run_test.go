@@ -26,6 +26,10 @@ func TestRunStory(t *testing.T) {
 		tr.Served, tr.Cache = traces.ByCache, traces.Slot{{Terminus: "json", Kind: traces.FromSetting}}
 		return tr
 	}
+	byServer := func(tr *traces.Trace) *traces.Trace {
+		tr.Caller = "server puppet"
+		return tr
+	}
 	type step struct {
 		trace *traces.Trace
 		body  string
@@ -46,6 +50,16 @@ func TestRunStory(t *testing.T) {
 			{one(traces.Find, "file_metadata", "modules/b", "production", traces.Nil, ""), ""},
 			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
 		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 5 requests in 0.5 s, catalog from terminus rest (2 resources), 2 file_metadata 404, report saved", false},
+		{"what a server stores", []step{
+			{byServer(one(traces.Save, "facts", "web01", "production", traces.Good, "")), ""},
+			{byServer(one(traces.Save, "catalog", "web01", "production", traces.Good, "")), ""},
+			{byServer(one(traces.Save, "report", "web01", "production", traces.Good, "")), ""},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, catalog stored, report saved", false},
+		{"what a server stores for its agent", []step{
+			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), ""},
+			{byServer(one(traces.Save, "catalog", "web01", "production", traces.Good, "")), ""},
+			{byServer(one(traces.Save, "report", "web01", "production", traces.Good, "")), ""},
+		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, catalog from terminus rest, no report", false},
 		{"another environment", []step{
 			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), `{"environment":"qa","resources":[]}`},
 			{one(traces.Find, "catalog", "web01", "qa", traces.Good, ""), `{"environment":"qa","resources":[{}]}`},

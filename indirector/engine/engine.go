@@ -230,6 +230,9 @@ func (e *Engine) patience(req *indirector.Request) (time.Duration, string) {
 	if req.Remote == nil {
 		return 0, ""
 	}
+	if strings.HasPrefix(req.Caller, "server ") { // its puppetdb.conf is not at hand, so that is the default
+		return 30 * time.Second, "server_url_timeout"
+	}
 	const name = "http_read_timeout"
 	text, _ := e.Settings.Get(name)
 	d, err := indirector.ParseDuration(text)

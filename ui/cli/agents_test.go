@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -119,7 +120,7 @@ var servingOn = regexp.MustCompile(` on (127\.0\.0\.1:(\d+)) `)
 func (s *site) run(args ...string) *listener {
 	s.t.Helper()
 	l := &listener{t: s.t}
-	l.cmd = exec.Command(s.program, append(args, "--listen", "127.0.0.1:0")...)
+	l.cmd = exec.Command(s.program, append([]string{args[0], "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	l.cmd.Env = append(os.Environ(), "HOME="+s.dir, "XDG_STATE_HOME="+s.path("state"))
 	l.cmd.Stdout = writerFunc(func(b []byte) (int, error) {
 		l.mu.Lock()
@@ -598,6 +599,86 @@ func (s *stack) proxy(at *site, args ...string) *listener {
 		"proxy", "--confdir", at.path("proxy"), "--upstream", "https://localhost:" + s.port(),
 		"--cert", certs + "proxy.example.com.crt", "--key", certs + "proxy.example.com.key", "--ca", certs + "ca.pem", "--crl", certs + "crl.pem",
 	}, args...)...)
+}
+
+// puppetDB is the PuppetDB of the stack, and the port where Puppet Server asks for it
+// first.
+func (s *stack) puppetDB() (address, port string) {
+	s.t.Helper()
+	conf, err := os.ReadFile(s.dir + "/puppetserver/conf/puppetdb.conf")
+	if err != nil {
+		s.t.Skipf("the stack has no PuppetDB: %v; start it with PEERS_PUPPETDB_PROXY_PORT=18082 .ci/peers/stack.sh up full", err)
+	}
+	m := regexp.MustCompile(`(?m)^server_urls = https://localhost:(\d+),(https://\S+)$`).FindSubmatch(conf)
+	if m == nil {
+		s.t.Skip("Puppet Server of the stack asks PuppetDB alone: start it with PEERS_PUPPETDB_PROXY_PORT=18082 .ci/peers/stack.sh up full")
+	}
+	return string(m[2]), string(m[1])
+}
+
+// TestPuppetServerStoresThroughProxy: what the real Puppet Server stores in the real
+// PuppetDB goes through the proxy, it gets the same back, and what one node exports
+// is collected by another.
+func TestPuppetServerStoresThroughProxy(t *testing.T) {
+	peers := needStack(t) // not parallel: the other tests of agents would store through this proxy, too
+	address, port := peers.puppetDB()
+	s := newSite(t)
+	peers.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
+	s.write("proxy/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/proxy/var\nssldir = %[1]s/proxy/ssl\n", s.dir))
+	certs := peers.dir + "/certs/"
+	l := s.run("proxy", "--listen", "127.0.0.1:"+port, "--confdir", s.path("proxy"), "--puppetdb", address,
+		"--cert", certs+"proxy.example.com.crt", "--key", certs+"proxy.example.com.key", "--ca", certs+"ca.pem", "--crl", certs+"crl.pem")
+	defer l.end()
+	exporter, collector := nodeName(t), nodeName(t)
+	run := func(node string, wants ...string) string {
+		out, code := s.agent(node, peers.port())
+		if code != 2 {
+			t.Fatalf("%s: exit %d\n%s\n%s", node, code, out, l.output())
+		}
+		l.waitFor("save report " + node)
+		for _, want := range wants {
+			if !regexp.MustCompile(`(?m)#\d+ ` + want + `( |$)`).MatchString(l.output()) {
+				t.Errorf("%s: the proxy did not print %s\n%s", node, want, l.output())
+			}
+		}
+		return out
+	}
+	run(exporter, "find facts "+exporter+"  T forward .* nil!", "save facts "+exporter+"  T forward .* ok", "save catalog "+exporter+"  T forward .* ok", "save report "+exporter+"  T forward .* ok")
+	if out := run(collector, "search resource Notify  T forward .* ok"); !strings.Contains(out, "exported by "+exporter) {
+		t.Errorf("%s did not collect what %s exports:\n%s", collector, exporter, out)
+	}
+	for question, want := range map[string]string{
+		"nodes/" + exporter + "/facts": s.path("agents/" + exporter), "nodes/" + exporter: `"catalog_environment" : "production"`,
+		"catalogs/" + exporter: "exported by " + exporter, `reports?query=` + url.QueryEscape(`["=","certname","`+exporter+`"]`): `"status":"changed"`,
+	} {
+		if got := peers.ask("https://localhost:" + port + "/pdb/query/v4/" + question); !strings.Contains(got, want) {
+			t.Errorf("asked through the proxy for %s: got %.2000s, want %s", question, got, want)
+		}
+	}
+	l.waitFor("find node " + exporter)
+	l.waitFor("find query catalogs/" + exporter)
+}
+
+// ask returns what is at an address, by the certificate of the stack's agent.
+func (s *stack) ask(address string) string {
+	s.t.Helper()
+	cert, err := tls.LoadX509KeyPair(s.env["PEERS_CERT"], s.env["PEERS_KEY"])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+		Certificates: []tls.Certificate{cert}, InsecureSkipVerify: true, //nolint:gosec // on loopback, to a proxy of this test
+	}}}
+	resp, err := c.Get(address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
 }
 
 // nodeName is one that the stack's CA has never signed.

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -26,15 +28,17 @@ import (
 	"indirtui/ui/command"
 )
 
-// A proxyCommand stands between agents and a server.
+// A proxyCommand stands between agents and a server, between a server and PuppetDB,
+// or both.
 type proxyCommand struct {
 	listening
-	upstream              string
+	upstream, puppetdb    string
 	cert, key, ca, crl    string
 	agents                string
 	ownCA, obtain         bool
 	silent                bool
 	upstreamHost, upsPort string
+	puppetdbURL           *url.URL // nil if there is none
 }
 
 func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
@@ -63,9 +67,16 @@ Who the agent is, the server learns
 Unless the server sees the agent's certificate, the proxy holds agents to
 --auth-conf itself: its certificate may be allowed more than theirs.
 
+With --puppetdb it stands between Puppet Server, whose puppetdb.conf names the
+proxy in server_urls, and PuppetDB. Commands and what Puppet asks become requests
+of catalog, facts, report, node and resource; everything else of PuppetDB's API
+passes unread. PuppetDB sees the certificate of the proxy. Clients need one of the
+CA, and what rules of --auth-conf that name /pdb want besides.
+
 Exit code: 0 ended by a signal, 1 it cannot listen, 2 usage.`
 	cmd.Example = `  indirtui proxy --upstream https://puppet:8140 --cert proxy.crt --key proxy.key --ca ca.pem
-  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui`
+  indirtui proxy --upstream https://puppet:8140 --agents-ssl /etc/puppet/ssl --ui
+  indirtui proxy --puppetdb https://puppetdb:8081 --listen :8081 --ui`
 	x.flags(cmd)
 }
 
@@ -80,6 +91,7 @@ func (x *proxyCommand) flags(cmd *cobra.Command) {
 	x.listening.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&x.upstream, "upstream", "", "the server: `URL`")
+	f.StringVar(&x.puppetdb, "puppetdb", "", "PuppetDB behind Puppet Server: `URL`")
 	f.StringVar(&x.cert, "cert", "", "the certificate shown to agents and to the server (`FILE`; default setting hostcert)")
 	f.StringVar(&x.key, "key", "", "its key (`FILE`; default setting hostprivkey)")
 	f.StringVar(&x.ca, "ca", "", "the CA of the server and of agents (`FILE`; default setting localcacert)")
@@ -91,24 +103,51 @@ func (x *proxyCommand) flags(cmd *cobra.Command) {
 }
 
 func (x *proxyCommand) check() error {
-	u, err := url.Parse(x.upstream)
+	if x.upstream == "" && x.puppetdb == "" {
+		return &command.UsageError{What: "proxy needs a server", Advice: "say it: --upstream https://puppet:8140, or --puppetdb https://puppetdb:8081"}
+	}
+	if x.upstream != "" {
+		u, err := serverURL("--upstream", x.upstream)
+		if err != nil {
+			return err
+		}
+		x.upstreamHost, x.upsPort = u.Hostname(), cmp.Or(u.Port(), "8140")
+	}
+	if x.puppetdb != "" {
+		u, err := serverURL("--puppetdb", x.puppetdb)
+		if err != nil {
+			return err
+		}
+		x.puppetdbURL = &url.URL{Scheme: u.Scheme, Host: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "8081"))}
+	}
 	switch {
-	case x.upstream == "":
-		return &command.UsageError{What: "proxy needs a server", Advice: "say it: --upstream https://puppet:8140"}
-	case err != nil, u.Scheme != "https", u.Hostname() == "", u.Path != "" && u.Path != "/":
-		return &command.UsageError{What: fmt.Sprintf("--upstream %s is no URL of a server", x.upstream), Advice: "write it as https://HOST:PORT"}
 	case (x.cert == "") != (x.key == ""):
 		return &command.UsageError{What: "only one of --cert and --key is given"}
+	case x.upstream == "" && (x.agents != "" || x.ownCA || x.obtain || x.silent):
+		return &command.UsageError{What: "--agents-ssl, --obtain, --own-ca and --tell-nobody are about agents, and there is no server for them", Advice: "say it: --upstream https://puppet:8140"}
 	case x.agents != "" && x.silent:
 		return &command.UsageError{What: "--agents-ssl and --tell-nobody exclude each other"}
 	case x.obtain && x.agents == "":
 		return &command.UsageError{What: "--obtain needs a directory", Advice: "say it: --agents-ssl DIR"}
 	}
-	x.upstreamHost, x.upsPort = u.Hostname(), u.Port()
-	if x.upsPort == "" {
-		x.upsPort = "8140"
-	}
 	return nil
+}
+
+// serverURL reads the address of a server that a flag names.
+func serverURL(flag, text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Path != "" && u.Path != "/" {
+		return nil, &command.UsageError{What: fmt.Sprintf("%s %s is no URL of a server", flag, withoutPassword(u, text)), Advice: "write it as https://HOST:PORT"}
+	}
+	return u, nil
+}
+
+// withoutPassword returns the text of an address as it may be shown.
+func withoutPassword(u *url.URL, text string) string {
+	if u != nil && u.User != nil {
+		return u.Redacted()
+	}
+	return text
 }
 
 // overrides are the settings by which the rest termini find the server, and
@@ -121,7 +160,7 @@ func (x *proxyCommand) overrides() []settings.Override {
 		}
 	}
 	for _, s := range []string{"server", "ca_server", "report_server"} {
-		add(s, x.upstreamHost)
+		add(s, x.upstreamHost) // nothing, without agents
 	}
 	for _, s := range []string{"serverport", "ca_port", "report_port"} {
 		add(s, x.upsPort)
@@ -155,42 +194,55 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 	change := func(o *engine.Options) {
 		o.Set = append(x.overrides(), o.Set...)
 		o.Elsewhere = true
+		if x.puppetdbURL != nil {
+			o.Termini = append(slices.Clip(o.Termini), server.PuppetDB(x.puppetdbURL)...)
+		}
 	}
 	return x.begin(change, func(e *engine.Engine, log *slog.Logger, f *front) error {
 		asks := client.New(client.Options{Settings: e.Settings, Log: log})
 		f.close = asks.Close
-		f.named = func(address string) (source, hello string) {
-			return fmt.Sprintf("proxy %s -> %s:%s", address, x.upstreamHost, x.upsPort), fmt.Sprintf("proxying on %s to %s", address, x.upstream)
-		}
+		f.named = x.named
 		return x.front(ctx, e, asks, f)
 	})
 }
 
-// front makes the front of a proxy: what has a terminus rest goes to the server,
-// and what this program does not understand, too.
-func (x *proxyCommand) front(ctx context.Context, e *engine.Engine, asks *client.Client, f *front) error {
-	all := make(map[string]string)
-	for _, name := range e.Registry().Names() {
-		if slices.Contains(e.Registry().Termini(name), "rest") {
-			all[name] = "rest"
-		}
+// named returns what recordings and users call a proxy that listens on an address.
+func (x *proxyCommand) named(address string) (source, hello string) {
+	var short, long []string
+	if x.upstream != "" {
+		short, long = append(short, x.upstreamHost+":"+x.upsPort), append(long, x.upstream)
 	}
-	if err := e.Prefer("proxy --upstream "+x.upstream, all); err != nil {
+	if x.puppetdbURL != nil {
+		short, long = append(short, x.puppetdbURL.Host), append(long, "PuppetDB "+x.puppetdb)
+	}
+	return fmt.Sprintf("proxy %s -> %s", address, strings.Join(short, ", ")), fmt.Sprintf("proxying on %s to %s", address, strings.Join(long, " and "))
+}
+
+// front makes the front of a proxy: what has a terminus rest goes to the server,
+// what is of PuppetDB's API to PuppetDB, and what this program does not
+// understand, too.
+func (x *proxyCommand) front(ctx context.Context, e *engine.Engine, asks *client.Client, f *front) error {
+	if err := x.prefer(e); err != nil {
 		return err
 	}
 	s, err := x.listener(ctx, e, asks)
 	if err != nil {
 		return err
 	}
+	f.server = s.server
+	f.rest = rest.Options{Client: s.client, Authorize: s.authorize, Run: s.server.Run, Wide: true, PassThrough: true}
+	if x.puppetdbURL != nil {
+		f.rest.PuppetDB = x.toPuppetDB(e, asks, s)
+	}
+	if x.upstream == "" {
+		return nil
+	}
 	forward := &server.Forwarder{Client: asks, Server: s.server, As: s.as, Recorder: e.Store, Now: time.Now}
 	other := s.guard(forward)
 	if s.keys != "" {
 		forward.Note = s.keyless
 	}
-	f.server = s.server
-	f.rest = rest.Options{
-		Client: s.client, Authorize: s.authorize, Run: s.server.Run, Wide: true, PassThrough: true, Other: other, CA: other,
-	}
+	f.rest.Other, f.rest.CA = other, other
 	if x.ownCA {
 		f.rest.CA = serveCA(e, s.server)
 		if s.keys != "" {
@@ -198,6 +250,32 @@ func (x *proxyCommand) front(ctx context.Context, e *engine.Engine, asks *client
 		}
 	}
 	return nil
+}
+
+// prefer routes what agents ask to the server or, without one, what a server asks to
+// PuppetDB.
+func (x *proxyCommand) prefer(e *engine.Engine) error {
+	terminus, place := "rest", "proxy --upstream "+x.upstream
+	if x.upstream == "" {
+		terminus, place = server.Forward, "proxy --puppetdb "+x.puppetdb
+	}
+	all := make(map[string]string)
+	for _, name := range e.Registry().Names() {
+		if slices.Contains(e.Registry().Termini(name), terminus) {
+			all[name] = terminus
+		}
+	}
+	return e.Prefer(place, all)
+}
+
+// toPuppetDB decides about PuppetDB's API. Its requests name their terminus: agents
+// and routes.yaml may have other routes.
+func (x *proxyCommand) toPuppetDB(e *engine.Engine, asks *client.Client, s *standing) *rest.PuppetDB {
+	pass := &server.Forwarder{Client: asks, Server: s.server, URL: x.puppetdbURL, As: server.AsProxy, Recorder: e.Store, Now: time.Now}
+	return &rest.PuppetDB{
+		Terminus: server.Forward, Source: "proxy --puppetdb " + x.puppetdb,
+		Pass: pass.Pass, Authorize: s.server.AuthorizePuppetDB, Run: s.server.RunOf, Alone: x.upstream == "",
+	}
 }
 
 // A standing stands between agents and a server: as which client the server is

@@ -371,9 +371,21 @@ var differing = map[string]string{
 	"103":                             "answers before the last one",
 }
 
-// TestProxyAddsNothing sends hand-made requests to a server, directly and
-// through the proxy, and compares what comes to the server, and what comes back.
-func TestProxyAddsNothing(t *testing.T) {
+// A wire is a server that answers as the test wants, and a proxy before it.
+type wire struct {
+	t      *testing.T
+	up     *double
+	server string // its address
+	proxy  *answering
+	own    *program // that the proxy is of
+	shown  bool     // on a trip, which closes it
+	client *tls.Config
+}
+
+// newWire begins both. Change sets what the proxy is for: it has certificates, and
+// agents is the ssldir of its client web01.example.com.
+func newWire(t *testing.T, change func(x *proxyCommand, server, agents string)) *wire {
+	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	conf, dir := t.TempDir(), t.TempDir()
 	authority := clienttest.New(t, "Puppet CA")
@@ -397,38 +409,59 @@ func TestProxyAddsNothing(t *testing.T) {
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
 	configure(t, p, "")
 	p.confDir, p.varDir = conf, t.TempDir()
-	v, err := (&proxyCommand{
-		listening: listening{p: p, listen: "127.0.0.1:0", connections: 10, atOnce: 10}, upstream: "https://localhost:" + port, upstreamHost: "localhost", upsPort: port,
-		cert: files["hostcert"], key: files["hostprivkey"], ca: files["localcacert"], crl: files["hostcrl"], agents: dir,
-	}).start(t.Context())
+	x := &proxyCommand{
+		listening: listening{p: p, listen: "127.0.0.1:0", connections: 10, atOnce: 10},
+		cert:      files["hostcert"], key: files["hostprivkey"], ca: files["localcacert"], crl: files["hostcrl"],
+	}
+	change(x, "https://localhost:"+port, dir)
+	if err := x.check(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := x.start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	w := &wire{t: t, up: up, server: l.Addr().String(), proxy: v, own: p, client: &tls.Config{
+		InsecureSkipVerify: true, Certificates: []tls.Certificate{agent.TLS}, //nolint:gosec // whose answer it is does not matter here
+	}}
 	t.Cleanup(func() {
+		if w.shown {
+			return
+		}
 		if err := v.session.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	config := &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{agent.TLS}} //nolint:gosec // whose answer it is does not matter here
-	ask := func(address string, c wireCase) (asked []message, got message) {
-		up.mu.Lock()
-		up.answer, up.asked = c.answer, nil
-		up.mu.Unlock()
-		conn, err := tls.Dial("tcp", address, config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
-		_, _ = io.WriteString(conn, strings.ReplaceAll(c.request, "{host}", address))
-		method, _, _ := strings.Cut(c.request, " ")
-		if got, err = readMessage(bufio.NewReader(conn), method, nil); err != nil {
-			got.Line += " (" + err.Error() + ")"
-		}
-		up.mu.Lock()
-		defer up.mu.Unlock()
-		return slices.Clone(up.asked), got
+	return w
+}
+
+// ask sends a request to an address, and returns what came to the server, and what
+// comes back.
+func (w *wire) ask(address string, c wireCase) (asked []message, got message) {
+	w.t.Helper()
+	w.up.mu.Lock()
+	w.up.answer, w.up.asked = c.answer, nil
+	w.up.mu.Unlock()
+	conn, err := tls.Dial("tcp", address, w.client)
+	if err != nil {
+		w.t.Fatal(err)
 	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	_, _ = io.WriteString(conn, strings.ReplaceAll(c.request, "{host}", address))
+	method, _, _ := strings.Cut(c.request, " ")
+	if got, err = readMessage(bufio.NewReader(conn), method, nil); err != nil {
+		got.Line += " (" + err.Error() + ")"
+	}
+	w.up.mu.Lock()
+	defer w.up.mu.Unlock()
+	return slices.Clone(w.up.asked), got
+}
+
+// TestProxyAddsNothing sends hand-made requests to a server, directly and
+// through the proxy, and compares what comes to the server, and what comes back.
+func TestProxyAddsNothing(t *testing.T) {
+	w := newWire(t, func(x *proxyCommand, server, agents string) { x.upstream, x.agents = server, agents })
 	page, err := os.ReadFile("../../docs/COMMAND-LINE.md")
 	if err != nil {
 		t.Fatal(err)
@@ -441,8 +474,8 @@ func TestProxyAddsNothing(t *testing.T) {
 	cases := wireCases()
 	equal := 0
 	for _, c := range cases {
-		wantAsked, want := ask(l.Addr().String(), c)
-		gotAsked, got := ask(v.address, c)
+		wantAsked, want := w.ask(w.server, c)
+		gotAsked, got := w.ask(w.proxy.address, c)
 		diff := cmp.Diff(wantAsked, gotAsked) + cmp.Diff(want, got)
 		if diff == "" {
 			equal++

@@ -44,6 +44,24 @@ func why(c *Console, l call) (tea.Cmd, error) {
 	}), nil
 }
 
+// exporter shows the request that brought an exported resource.
+func exporter(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) != 1 {
+		return nil, &command.UsageError{What: "exporter of which resource?", Advice: "exporter 'Sshkey[db01.example.com]'"}
+	}
+	env, plain := c.env, c.o.Output != nil
+	return screen.Later(func() tea.Msg {
+		e, err := value.ExporterOf(env.Log, nil, l.words[0], "")
+		switch {
+		case err != nil:
+			return screen.For{Screen: c, Msg: warned(err.Error())}
+		case !plain:
+			return screen.Open{Request: e.Command.ID, New: true}
+		}
+		return screen.For{Screen: c, Msg: printed(e.String())}
+	}), nil
+}
+
 // catalogMeant is the request whose catalog is meant: the one that is named, the one that
 // the cursor is on if that is about a catalog, or the one that was answered here last. Rest
 // is what stands behind it.

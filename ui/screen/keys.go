@@ -90,6 +90,7 @@ const (
 	Pager      Action = "pager"
 	Reveal     Action = "reveal"
 	Explain    Action = "why"
+	Exporter   Action = "exporter"
 	CopyMenu   Action = "copy"
 	CopyValue  Action = "copy-value"
 	Write      Action = "write"
@@ -287,6 +288,7 @@ var table = []row{
 	{Right, []string{"l", "right"}, InSteps | InValue | InCompare, false, "unfold", "unfold, or go to the right"},
 	{Reveal, []string{"."}, InValue, false, "reveal", "reveal the masked value for ten seconds"},
 	{Explain, []string{"w"}, InValue, false, "why", "where each attribute of the resource is from"},
+	{Exporter, []string{"x"}, InValue, false, "exporter", "who exports the resource: the request that brought it"},
 	{Pager, []string{"v"}, InValue, false, "pager", "show the whole text, line by line"},
 	{NextDiff, []string{"]"}, InCompare, false, "difference", "next difference"},
 	{PrevDiff, []string{"["}, InCompare, false, "difference", "previous difference"},

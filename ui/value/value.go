@@ -61,6 +61,7 @@ type Value struct {
 	clear     string
 	reveals   int // counts reveals, so that a later one is not hidden early
 	elsewhere []answer
+	commands  bool         // saves of catalogs are recorded
 	facts     widget.Facts // that were added
 }
 
@@ -96,6 +97,7 @@ type (
 		err  error
 	}
 	othersFound   struct{ answers []answer }
+	commandsFound struct{ any bool }
 	revealEnded   struct{ reveals int }
 	valueRevealed struct {
 		at   *tree.Node
@@ -107,7 +109,7 @@ type (
 // Load reads the value, unless it is large, and looks where else its key was
 // answered.
 func (v *Value) Load() tea.Cmd {
-	cmds := []tea.Cmd{v.lookElsewhere()}
+	cmds := []tea.Cmd{v.lookElsewhere(), v.lookForCommands()}
 	if v.value.Size <= large {
 		cmds = append(cmds, v.read())
 	}
@@ -228,6 +230,8 @@ func (v *Value) Update(msg tea.Msg) tea.Cmd {
 	case othersFound:
 		v.elsewhere = msg.answers
 		v.layout()
+	case commandsFound:
+		v.commands = msg.any
 	case revealEnded:
 		if msg.reveals == v.reveals {
 			v.revealed, v.clear = nil, ""
@@ -269,6 +273,8 @@ func (v *Value) Disabled(do screen.Action) string {
 		return v.revealDisabled()
 	case screen.Explain:
 		return v.whyDisabled()
+	case screen.Exporter:
+		return v.exporterDisabled()
 	case screen.Pager, screen.Search:
 		return screen.ReasonIf(!v.loaded || len(v.body) == 0, "the value is not there")
 	}
@@ -295,6 +301,9 @@ func (v *Value) Hints() []screen.Action {
 	hints := []screen.Action{screen.Right, screen.Tab, screen.Search, screen.CopyMenu, screen.Pager, screen.Back}
 	if v.whyDisabled() == "" {
 		hints = append([]screen.Action{screen.Explain}, hints...)
+	}
+	if v.exporterDisabled() == "" {
+		hints = append([]screen.Action{screen.Exporter}, hints...)
 	}
 	if v.revealDisabled() == "" {
 		hints = append([]screen.Action{screen.Reveal}, hints...)
@@ -324,6 +333,8 @@ func (v *Value) Handle(a screen.Command) tea.Cmd {
 		return v.reveal()
 	case screen.Explain:
 		return v.why()
+	case screen.Exporter:
+		return v.exporter()
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&v.env.Shared, "copy", v.copies()))
 	case screen.CopyValue:

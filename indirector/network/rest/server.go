@@ -43,6 +43,8 @@ type Options struct {
 
 	// CA serves /puppet-ca/; nil leaves that to the indirections of the registry.
 	CA http.Handler
+	// PuppetDB answers PuppetDB's API; nil does not.
+	PuppetDB *PuppetDB
 	// Other serves what is no indirection: environments, status,
 	// static_file_content, tasks. Nil is the handler itself.
 	Other http.Handler
@@ -240,6 +242,10 @@ func (c *call) route() {
 		c.normalize(compact(c.path))
 	}
 	switch p := c.path; {
+	case h.o.PuppetDB.has(p):
+		c.puppetDB()
+	case h.o.PuppetDB != nil && h.o.PuppetDB.Alone:
+		c.unrouted()
 	case strings.HasPrefix(p, "/puppet-ca/") && h.o.CA != nil:
 		h.o.CA.ServeHTTP(c.w, c.r)
 	case strings.HasPrefix(p, caPrefix+"/"):

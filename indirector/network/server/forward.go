@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,8 @@ const (
 // back byte by byte. Each is a trace.
 type Forwarder struct {
 	Client   *client.Client
-	Server   *Server // identifies clients and runs
+	Server   *Server  // identifies clients and runs
+	URL      *url.URL // the server; nil is that of the settings
 	As       As
 	Recorder traces.Recorder // nil keeps none
 	Now      func() time.Time
@@ -46,9 +48,24 @@ var _ http.Handler = (*Forwarder)(nil)
 
 func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	remote := f.Server.Client(r)
+	f.pass(w, r, &remote, f.about(r, &remote))
+}
+
+// Pass hands on a request that PuppetDB alone understands.
+func (f *Forwarder) Pass(w http.ResponseWriter, r *http.Request, as rest.Unread) {
+	remote := f.Server.Client(r)
+	t := traces.NewTrace()
+	t.Verb, t.Indirection, t.Key, t.Caller = as.Verb, as.Indirection, as.Key, "server "+remote.Node
+	t.Party = "PuppetDB"
+	t.Notes = append(t.Notes, traces.Remark{Step: traces.Terminus, Explains: traces.AnAnswer, Text: "passed on unread: " + cmp.Or(as.Note, "it is no request of an indirection")})
+	f.pass(w, r, &remote, t)
+}
+
+// pass hands on a request as it came, with a trace that is begun.
+func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, remote *indirector.Remote, t *traces.Trace) {
 	came := rest.Onward(r, r.Body)
 	x := &client.Exchange{
-		Service: client.PuppetServer, Method: came.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Target: came.Target, Header: came.Header,
+		URL: f.URL, Service: client.PuppetServer, Method: came.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Target: came.Target, Header: came.Header,
 		Trailer: came.Trailer, Chunked: came.Chunked, Body: came.Body, Size: came.Size,
 		Once: true, Stream: true, Verbatim: true, Anonymous: !remote.Authenticated,
 	}
@@ -59,9 +76,9 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.As == AsAgent && remote.Authenticated:
 		x.Identity = remote.Node
 	case f.As == AsHeaders:
-		x.SetClient(&remote)
+		x.SetClient(remote)
 	}
-	live, end := f.trace(r, remote)
+	live, end := f.trace(r, t)
 	if f.Note != nil {
 		if text := f.Note(r); text != "" {
 			traces.AddNote(live, text)
@@ -107,11 +124,10 @@ func (f *Forwarder) answer(w http.ResponseWriter, r *http.Request, a *client.Ans
 	return to.Close()
 }
 
-// trace begins the trace of a request, which the returned function ends.
-func (f *Forwarder) trace(r *http.Request, remote indirector.Remote) (*traces.Live, func(int, error)) {
-	start := f.Now()
+// about returns the trace of a request: what it is about, and its run.
+func (f *Forwarder) about(r *http.Request, remote *indirector.Remote) *traces.Trace {
 	t := traces.NewTrace()
-	t.Start, t.Caller, t.Verb, t.Traceparent = start, "agent "+remote.Node, rest.VerbOf(r.Method), traces.TraceparentOf(r.Context())
+	t.Caller, t.Verb = "agent "+remote.Node, rest.VerbOf(r.Method)
 	t.Indirection, t.Key = "http", r.URL.Path
 	if parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 4); len(parts) > 2 {
 		t.Indirection, t.Key = parts[2], strings.Join(parts[3:], "")
@@ -126,6 +142,13 @@ func (f *Forwarder) trace(r *http.Request, remote indirector.Remote) (*traces.Li
 	if t.Run != transaction {
 		t.Transaction = transaction
 	}
+	return t
+}
+
+// trace begins a trace, which the returned function ends.
+func (f *Forwarder) trace(r *http.Request, t *traces.Trace) (*traces.Live, func(int, error)) {
+	start := f.Now()
+	t.Start, t.Traceparent = start, traces.TraceparentOf(r.Context())
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}
 	}

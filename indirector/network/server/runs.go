@@ -41,10 +41,22 @@ func (s *Server) Run(r *http.Request, req *indirector.Request) (run string, gues
 		return "", false
 	}
 	report := req.Indirection == "report" && req.Verb == indirector.Save
-	return s.runs.of(k.client.String(), connectionOf(r).number, req.Run, report, s.now()), req.Run == ""
+	return s.runs.of(k.client.String(), k.remote.Node, connectionOf(r).number, req.Run, report, s.now()), req.Run == ""
 }
 
-func (r *runs) of(client string, conn uint64, uuid string, report bool, now time.Time) string {
+// RunOf is Run for a request that a server sends for a node: it belongs to the run
+// of the agent of that name.
+func (s *Server) RunOf(node string, req *indirector.Request) (run string, guessed bool) {
+	if node == "" {
+		return req.Run, false
+	}
+	report := req.Indirection == "report" && req.Verb == indirector.Save
+	return s.runs.of(node, "", 0, req.Run, report, s.now()), req.Run == ""
+}
+
+// of returns the run of a request of a client, whose node is "" if it has none. Conn is
+// the number of its connection; 0 is that of another.
+func (r *runs) of(client, node string, conn uint64, uuid string, report bool, now time.Time) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.clients == nil {
@@ -59,7 +71,12 @@ func (r *runs) of(client string, conn uint64, uuid string, report bool, now time
 		r.forget(now)
 		r.clients[client] = known
 	}
-	known.last, known.conn = now, conn
+	if node != "" {
+		r.clients[node] = known
+	}
+	if known.last = now; conn != 0 {
+		known.conn = conn
+	}
 	if known.uuid == "" {
 		known.uuid = uuid
 	}

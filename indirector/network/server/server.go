@@ -510,7 +510,7 @@ func (s *Server) meaning(path string) string {
 		return path
 	}
 	parts := strings.SplitN(path, "/", 4)
-	if len(parts) < 4 || parts[1] == "puppet" || parts[1] == "puppet-ca" || parts[1] == "status" {
+	if len(parts) < 4 || parts[1] == "puppet" || parts[1] == "puppet-ca" || parts[1] == "pdb" || parts[1] == "status" {
 		return path
 	}
 	if strings.HasPrefix(parts[2], "certificate") {
