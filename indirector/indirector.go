@@ -242,6 +242,7 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		SettingsIn:  func(environment string) Settings { return x.around.Load().of(environment) },
 		Do:          x.nested,
 		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		Described:   func(name string) *Descriptor { return x.cfg.Registry.Descriptor(indirection, name) },
 		Shared: func(name string, make func() any) any {
 			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
 			return once.(func() any)()

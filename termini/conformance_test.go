@@ -29,6 +29,7 @@ import (
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 	"indirtui/termini/filebucket"
+	"indirtui/termini/memory"
 )
 
 func hash(pairs ...data.Pair) data.Value { return data.OfHash(pairs) }
@@ -115,6 +116,7 @@ func TestConformance(t *testing.T) {
 	servedFiles(t, special)
 	restServer(t, special)
 	ofTheCA(t, special)
+	overMemory(special)
 	for _, d := range termini.All() {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
 			o, ok := special[d.Indirection+"/"+d.Name]
@@ -134,6 +136,21 @@ func TestConformance(t *testing.T) {
 			o.Spec = &specs[i]
 			terminustest.Run(t, d, o)
 		})
+	}
+}
+
+// overMemory adds the options of store_configs, whose backend is memory.
+func overMemory(special map[string]terminustest.Options) {
+	all := seeds()
+	all["resource"] = map[string]indirector.Instance{"Notify/hi": &model.Resource{Type: "Notify", Title: "hi"}}
+	for _, name := range []string{"catalog", "facts", "node", "resource"} {
+		backend, kept := memory.Node, new(memory.Terminus)
+		backend.Indirection = name
+		backend.New = func(indirector.Env) (indirector.Terminus, error) { return kept, nil }
+		special[name+"/store_configs"] = terminustest.Options{
+			Settings: func(string) map[string]string { return map[string]string{"storeconfigs_backend": "memory"} },
+			Seed:     all[name], Siblings: []indirector.Descriptor{backend}, DestroySaves: true,
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"indirtui/termini/reports"
 	"indirtui/termini/rest"
 	"indirtui/termini/status"
+	"indirtui/termini/storeconfigs"
 )
 
 // All returns the descriptors of all termini, by indirection. What Puppet has
@@ -30,6 +31,7 @@ func All() []indirector.Descriptor {
 		flatfile.CatalogMsgpack,
 		flatfile.CatalogYAML,
 		rest.Catalog,
+		storeconfigs.Catalog,
 		certificates.CertificateCA,
 		certificates.CertificateDisabledCA,
 		certificates.CertificateFile,
@@ -50,6 +52,7 @@ func All() []indirector.Descriptor {
 		flatfile.FactsJSON,
 		memory.Facts,
 		rest.Facts,
+		storeconfigs.Facts,
 		flatfile.FactsYAML,
 		filebucket.File,
 		rest.BucketFile,
@@ -70,6 +73,7 @@ func All() []indirector.Descriptor {
 		flatfile.NodeMsgpack,
 		plain.Node,
 		rest.Node,
+		storeconfigs.Node,
 		flatfile.NodeYAML,
 		certificates.KeyCA,
 		certificates.KeyDisabledCA,
@@ -82,6 +86,7 @@ func All() []indirector.Descriptor {
 		rest.Report,
 		flatfile.ReportYAML,
 		rest.Resource,
+		storeconfigs.Resource,
 		status.Local,
 		rest.Status,
 	}

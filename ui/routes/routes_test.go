@@ -296,7 +296,7 @@ func TestChoicesInOneLine(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int][]string{
 		200: {"x terminus yaml          routes.yaml:4, section master", "not applied: not agent", "o terminus facter        application agent, setting facts_terminus"},
-		140: {"x terminus yaml          routes.yaml:4, section master   not agent", "o terminus facter        app agent, facts_terminus        in force"},
+		140: {"x terminus yaml          routes.yaml:4, master      not agent", "o terminus facter        app agent, facts_terminus   in force"},
 		80:  {"- terminus facter        setting facts_terminus, default        overruled", "- cache    store_configs storeconfigs is false"},
 		60:  {"x terminus yaml                                not agent", "|   routes.yaml:4, section master  "},
 	} {
