@@ -282,6 +282,9 @@ type Env struct {
 	// Described returns the descriptor of another terminus of the same indirection;
 	// nil if there is none.
 	Described func(name string) *Descriptor
+	// Passed returns the terminus to which another one of any indirection passes all
+	// requests on; "" if that one answers itself. May be nil.
+	Passed func(indirection, terminus string) string
 	// Shared returns what termini have in common under a name, such as
 	// connections. The first call makes it. Everyone who got it closes it, so
 	// Close must be idempotent. May be nil.

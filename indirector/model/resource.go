@@ -26,7 +26,10 @@ type Resource struct {
 	Extra       []data.Pair
 	odd         odd
 	Exporter    string // the node that exports it, where it was collected; never written
-	noString    bool   // the title is no string in Puppet: a number, or :main of the class without one
+	// Produced and Stored are when the catalog of the Exporter was made, and when the
+	// store took it; zero if unknown. They are never written.
+	Produced, Stored time.Time
+	noString         bool // the title is no string in Puppet: a number, or :main of the class without one
 }
 
 var _ indirector.Expirer = (*Resource)(nil)
