@@ -97,7 +97,7 @@ func (s *step) check(t *testing.T, site string) {
 	s.compare(t, root, resp, err)
 }
 
-// environment is that of the site.
+// environment returns the name of the environment that has the site.
 func (s *step) environment() string {
 	if s.Environment != "" {
 		return "environment_" + s.Environment

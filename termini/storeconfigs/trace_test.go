@@ -94,7 +94,8 @@ func TestFirstLines(t *testing.T) {
 		want                  string
 	}{
 		{
-			"catalog", "catalog", "cache", indirector.Find, stored{&backend{indirection: "catalog"}},
+			"catalog", "catalog", "cache", indirector.Find,
+			stored{&backend{indirection: "catalog"}},
 			"catalog goes to other: storeconfigs_backend, puppet.conf:9; answers nil by contract, so terminus recorder was asked",
 		},
 		{"IND-DEST-03 destroy", "node", "", indirector.Destroy, &backend{indirection: "node"}, destroyed},
