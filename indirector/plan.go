@@ -298,13 +298,13 @@ func (p *planner) terminus() (q traces.Question, known bool) {
 	e, known, err := p.peek(p.to.primaryHolder)
 	switch {
 	case err != nil || known && e.Err != nil:
-		p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusRaised}, "terminus "+name+" would fail")
+		p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusRaised}, "terminus "+p.owners(p.to.primary)+" would fail")
 		return q, false
 	case !known:
 		p.sure = false
 	case e.Key == "":
 		q.Answer, q.Because = traces.Nothing, traces.Because{Reason: traces.NotFound}
-		p.nothing = "terminus " + name + " has nothing by that name"
+		p.nothing = "terminus " + p.owners(p.to.primary) + " has nothing by that name"
 	default:
 		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.Returned}
 		p.found, p.served, p.sure = e, traces.ByTerminus, true

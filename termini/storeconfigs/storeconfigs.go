@@ -179,16 +179,12 @@ func (t *Terminus) ask(ctx context.Context, verb indirector.Verb, req *indirecto
 	if err != nil {
 		return nil, err
 	}
-	d := t.env.Described(t.to.Terminus)
 	handle := indirector.VerbsOf(other)[verb]
 	if handle == nil { // Rule STORE-SC-04
+		d := t.env.Described(t.to.Terminus)
 		return nil, &indirector.VerbError{
 			Indirection: t.env.Indirection, Terminus: t.to.Terminus, Verb: verb, Class: d.Class(t.env.Spec), Aborts: d.REST,
 		}
 	}
-	v, err := handle(ctx, req)
-	if verb == indirector.Find && d.AlwaysNil && errors.Is(err, indirector.ErrNotFound) {
-		err = indirector.NotFound(traces.AlwaysNil, "")
-	}
-	return v, err
+	return handle(ctx, req)
 }
