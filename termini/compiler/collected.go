@@ -55,23 +55,21 @@ type collections []compile.Collection
 
 func (c *collections) add(one compile.Collection) { *c = append(*c, one) }
 
+// The most that is listed: of each kind of what a collector learned, and of secrets as
+// notes.
+const (
+	maxListed = 20
+	maxNotes  = 5
+)
+
 // note adds a span for each collector, and explains the answer or the failure by what they
 // learned. Rules STORE-COL-03, STORE-COL-05, STORE-COL-12.
 func (c collections) note(ctx context.Context, now time.Time, err error) {
 	for i := range c {
-		span(ctx, &c[i], now)
+		noteCollector(ctx, &c[i], now)
 	}
 	for i := range c {
-		for _, s := range c[i].Secrets {
-			switch {
-			case err == nil:
-				traces.Explain(ctx, s.String())
-			case strings.Contains(err.Error(), "expects a value for parameter '"+s.Name+"'"):
-				traces.ExplainFailure(ctx, s.String())
-			default:
-				traces.AddNote(ctx, s.String())
-			}
-		}
+		noteSecrets(ctx, c[i].Secrets, err)
 	}
 	if err != nil {
 		return
@@ -86,34 +84,56 @@ func (c collections) note(ctx context.Context, now time.Time, err error) {
 	}
 }
 
-// span adds a span of what one collector learned.
-func span(ctx context.Context, c *compile.Collection, now time.Time) {
+// noteSecrets explains by what is not stored.
+func noteSecrets(ctx context.Context, secrets []compile.Secret, err error) {
+	for i, s := range secrets {
+		switch {
+		case err != nil && strings.Contains(err.Error(), "expects a value for parameter '"+s.Name+"'"):
+			traces.ExplainFailure(ctx, s.String())
+			return
+		case i >= maxNotes:
+		case err != nil:
+			traces.AddNote(ctx, s.String())
+		default:
+			traces.Explain(ctx, s.String())
+		}
+	}
+}
+
+// noteCollector adds a span of what one collector learned.
+func noteCollector(ctx context.Context, c *compile.Collection, now time.Time) {
 	_, span := traces.Start(ctx, traces.Note, "exported for "+c.Collector)
 	if c.File != "" {
 		span.Attr("path", c.File)
 		span.Attr("line", strconv.Itoa(c.Line))
 	}
 	span.Attr("asked", c.By)
-	for _, e := range c.Exporters {
-		text := resources(e.Found)
-		if !e.Produced.IsZero() {
-			text += ", produced " + e.Produced.UTC().Format(time.RFC3339)
+	list := func(n int, of string, attr func(i int) (key, value string)) {
+		for i := range min(n, maxListed) {
+			span.Attr(attr(i))
 		}
-		if !e.Stored.IsZero() {
-			text += ", stored " + e.Stored.UTC().Format(time.RFC3339) + " (" + traces.Human(now.Sub(e.Stored)) + " ago)"
+		if n > maxListed {
+			span.Attr("more", fmt.Sprintf("%d %s", n-maxListed, of))
 		}
-		span.Attr(e.Node, text)
 	}
-	for _, ref := range c.Here {
-		span.Attr("not taken", ref+": another collector had brought it")
-	}
-	for _, sentence := range c.Nearly {
-		span.Attr("not found", sentence)
-	}
-	for _, s := range c.Secrets {
-		span.Attr("not stored", s.String())
-	}
+	list(len(c.Exporters), "nodes", func(i int) (key, value string) { return c.Exporters[i].Node, exporter(&c.Exporters[i], now) })
+	list(len(c.Here), "not taken", func(i int) (key, value string) { return "not taken", c.Here[i] + ": another collector had brought it" })
+	list(len(c.Nearly), "not found", func(i int) (key, value string) { return "not found", c.Nearly[i] })
+	list(len(c.Secrets), "not stored", func(i int) (key, value string) { return "not stored", c.Secrets[i].String() })
 	span.End(asked(c), traces.Because{}, nil)
+}
+
+// exporter is what was found of one node: "1 resource, produced 2026-…, stored 2026-… (31
+// min ago)".
+func exporter(e *compile.Exporter, now time.Time) string {
+	text := resources(e.Found)
+	if !e.Produced.IsZero() {
+		text += ", produced " + e.Produced.UTC().Format(time.RFC3339)
+	}
+	if !e.Stored.IsZero() {
+		text += ", stored " + e.Stored.UTC().Format(time.RFC3339) + " (" + traces.Human(now.Sub(e.Stored)) + " ago)"
+	}
+	return text
 }
 
 // asked is how often a collector asked, and whether that made a difference.

@@ -3,6 +3,7 @@ package compiler_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,10 @@ func (x exporting) Search(_ context.Context, req *indirector.Request) ([]indirec
 	all := []indirector.Instance{}
 	for _, r := range x {
 		l := filter.List()
-		if r.Type == req.Key && (filter.IsNil() || l[0].Text() == "tag" || data.Equal(r.Parameters.Get(l[0].Text()), l[2])) {
+		for len(l) > 0 && l[1].Str() == "and" {
+			l = l[0].List() // the first comparison will do
+		}
+		if r.Type == req.Key && (l == nil || l[0].Text() == "tag" || data.Equal(r.Parameters.Get(l[0].Text()), l[2])) {
 			all = append(all, &r)
 		}
 	}
@@ -102,6 +106,15 @@ func (c *compiled) of(t *testing.T) *traces.Trace {
 // notify is a resource that a node exports.
 func notify(node, title string, params ...data.Pair) model.Resource {
 	return model.Resource{Type: "Notify", Title: title, File: "/e/site.pp", Line: 3, Exported: true, Exporter: node, Parameters: data.OfHash(params)}
+}
+
+// many are resources of as many nodes.
+func many(n int) (x exporting) {
+	for i := range n {
+		node := fmt.Sprintf("n%03d", i+1)
+		x = append(x, notify(node, node))
+	}
+	return x
 }
 
 func stored(r model.Resource, ago time.Duration) model.Resource {
@@ -246,6 +259,14 @@ func TestCollectedFirstLines(t *testing.T) {
 			want:     "Notify[n] of a01 has message == 'Hi', not message == 'hi'; kind and case count in the store",
 		},
 		{
+			name: "STORE-COL-05 another kind, beside a tag",
+			exported: exporting{{
+				Type: "Notify", Title: "n", Exporter: "a01", Tags: []string{"web"}, Parameters: data.OfHash([]data.Pair{data.P("message", data.OfFloat(80))}),
+			}},
+			manifest: "Notify <<| message == 80 and tag == 'web' |>>\nNotify <<| tag == 'x' |>>",
+			want:     "Notify[n] of a01 has message == 80.0, not message == 80; kind and case count in the store",
+		},
+		{
 			name:     "STORE-COL-05 another kind here",
 			manifest: "@@notify { 'n': message => '80' }\nNotify <<| message == 80 |>>",
 			want:     "Notify[n] here has message == '80', not message == 80; kind and case count in the store",
@@ -256,6 +277,11 @@ func TestCollectedFirstLines(t *testing.T) {
 			manifest: "Notify <<| tag == 'x' |>>\nNotify <<| tag == 'y' |>>",
 			want:     "collected 1 resource of a01, stored 60 min ago",
 			spans:    []string{"not taken Notify[n]: another collector had brought it"},
+		},
+		{
+			name: "STORE-COL-12 of very many", exported: many(30), manifest: "Notify <<| |>>",
+			want:  "catalog goes to store: storeconfigs_backend, puppet.conf:9; answers nil by contract, so the compiler was asked",
+			spans: []string{"n001 1 resource", "n020 1 resource", "more 10 nodes"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

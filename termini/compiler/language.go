@@ -63,14 +63,17 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 		o.Eval.Stopper = stopper{stops}
 	}
 	var collected collections
-	result, err := site.Compile(ctx, o, compile.Options{
+	options := compile.Options{
 		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
 		Exported: func(ctx context.Context, typ string, filter data.Value) (compile.Exports, error) {
 			return l.exported(ctx, in, typ, filter)
 		},
-		Collected: collected.add,
-	}, get("code"))
+	}
+	if traces.FromContext(ctx) != nil {
+		options.Collected = collected.add
+	}
+	result, err := site.Compile(ctx, o, options, get("code"))
 	collected.note(ctx, l.env.Now(), err)
 	if err != nil {
 		return nil, failed(ctx, err)

@@ -59,9 +59,12 @@ type learned struct {
 	last    Exports
 }
 
-// learn keeps an answer.
+// learn keeps an answer, if that is wanted.
 func (c *collector) learn(found Exports) {
 	l := &c.learned
+	if c.c.o.Collected == nil {
+		return
+	}
 	same := slices.EqualFunc(l.last.Resources, found.Resources, func(a, b *model.Resource) bool {
 		return a.Exporter == b.Exporter && a.Ref() == b.Ref() && data.Equal(a.Parameters, b.Parameters)
 	})
@@ -72,9 +75,6 @@ func (c *collector) learn(found Exports) {
 
 // reportCollections gives away what was learned.
 func (c *compilation) reportCollections() {
-	if c.o.Collected == nil {
-		return
-	}
 	for _, col := range c.collectors {
 		if col.learned.asked > 0 {
 			c.o.Collected(col.collection())
@@ -137,8 +137,9 @@ func (c *collector) nearly() (all []string) {
 	}
 	for _, r := range c.typ.members {
 		if r.exported && r.exporter == "" {
-			if fits, q := loosely(c.query, r.get); fits && q != nil {
-				add(r.ref(), " here", q, r.get(eval.Text(q.Name)))
+			get := func(q *eval.Query) data.Value { return c.c.attribute(r, q) }
+			if fits, q := loosely(c.query, get); fits && q != nil {
+				add(r.ref(), " here", q, get(q))
 			}
 		}
 	}
@@ -146,13 +147,39 @@ func (c *collector) nearly() (all []string) {
 	for _, other := range c.c.collectors {
 		for _, m := range other.learned.last.Resources {
 			key := m.Exporter + " " + m.Ref()
-			if fits, q := loosely(c.query, m.Parameters.Get); fits && q != nil && m.Type == c.typ.name && !seen[key] {
+			get := func(q *eval.Query) data.Value { return attribute(m, q) }
+			if fits, q := loosely(c.query, get); fits && q != nil && m.Type == c.typ.name && !seen[key] {
 				seen[key] = true
-				add(m.Ref(), " of "+m.Exporter, q, m.Parameters.Get(eval.Text(q.Name)))
+				add(m.Ref(), " of "+m.Exporter, q, get(q))
 			}
 		}
 	}
 	return all
+}
+
+// attribute returns what a comparison is about: of tags the one that is asked for, if r
+// has it.
+func (c *compilation) attribute(r *resource, q *eval.Query) data.Value {
+	switch name := eval.Text(q.Name); {
+	case name != "tag":
+		return r.get(name)
+	case c.isTagged(r, eval.Text(q.Value)):
+		return q.Value
+	}
+	return data.Value{}
+}
+
+// attribute is the same of a resource that another node exports.
+func attribute(m *model.Resource, q *eval.Query) data.Value {
+	switch name := eval.Text(q.Name); {
+	case name == "title":
+		return data.OfString(m.Title)
+	case name != "tag":
+		return m.Parameters.Get(name)
+	case slices.ContainsFunc(m.Tags, func(tag string) bool { return strings.EqualFold(tag, eval.Text(q.Value)) }):
+		return q.Value
+	}
+	return data.Value{}
 }
 
 func comparison(name, v data.Value) string {
@@ -161,7 +188,7 @@ func comparison(name, v data.Value) string {
 
 // loosely reports whether a query is true where kind and case of letters do not count, and
 // returns the first comparison for which they must not.
-func loosely(q *eval.Query, get func(name string) data.Value) (fits bool, but *eval.Query) {
+func loosely(q *eval.Query, get func(*eval.Query) data.Value) (fits bool, but *eval.Query) {
 	switch q.Op {
 	case "and", "or":
 		left, a := loosely(q.Left, get)
@@ -171,7 +198,7 @@ func loosely(q *eval.Query, get func(name string) data.Value) (fits bool, but *e
 		}
 		return left || right, cmp.Or(a, b)
 	}
-	v := get(eval.Text(q.Name))
+	v := get(q)
 	if same := data.Equal(v, q.Value); same || q.Op == "!=" {
 		return same == (q.Op == "=="), nil
 	}
