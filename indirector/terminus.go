@@ -151,6 +151,8 @@ type Entry struct {
 	Path                  string    // "" if it is not a file
 	Size                  int64     // bytes; -1 if unknown
 	Written               time.Time // zero if unknown
+	Produced              time.Time // by the node or the server that made it, where a store knows that; else zero
+	Note                  string    // what else a store knows of it: by whom it was made, since when its node is not active
 	Expiration            time.Time // zero is never, or not kept
 	KeepsExpiry           bool      // of this model, by this terminus
 	Err                   error     // why the entry cannot be read

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -26,6 +27,7 @@ import (
 	"indirtui/indirector/network/ca"
 	"indirtui/indirector/network/server"
 	engineset "indirtui/indirector/settings"
+	"indirtui/indirector/sqlstore/storetest"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 	"indirtui/termini/filebucket"
@@ -114,6 +116,7 @@ func TestConformance(t *testing.T) {
 		"file_bucket_file/selector": bucketBySelector,
 	}
 	servedFiles(t, special)
+	storesInSQL(t, special)
 	restServer(t, special)
 	ofTheCA(t, special)
 	overMemory(special)
@@ -335,6 +338,38 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// storesInSQL adds the options of the stores in SQL.
+func storesInSQL(t *testing.T, special map[string]terminustest.Options) {
+	t.Helper()
+	now := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
+	facts := *web01Facts // they come back with what is known of who saved them, and when
+	facts.Values = facts.Values.With("trusted", hash(
+		data.P("authenticated", data.OfString("local")), data.P("certname", data.Value{}), data.P("extensions", hash()),
+		data.P("hostname", data.Value{}), data.P("domain", data.Value{}), data.P("external", hash()),
+	))
+	facts.Timestamp = model.At(now)
+	report := fromData("report", hash(
+		data.P("host", data.OfString(facts.Name)), data.P("time", data.OfString("2021-01-01T00:00:00.000000000Z")), data.P("configuration_version", data.OfString("1")),
+		data.P("transaction_uuid", data.OfString("7c4a1e9e-0000-4000-8000-000000000001")), data.P("report_format", data.OfInt(12)), data.P("puppet_version", data.OfString("7.23.0")),
+		data.P("status", data.OfString("unchanged")), data.P("transaction_completed", data.OfBool(true)), data.P("noop", data.OfBool(false)), data.P("noop_pending", data.OfBool(false)),
+		data.P("environment", data.OfString("production")), data.P("logs", data.OfList(nil)), data.P("metrics", hash()), data.P("resource_statuses", hash()), data.P("corrective_change", data.OfBool(false)),
+	))
+	seed := map[string]map[string]indirector.Instance{
+		"facts": {facts.Name: &facts}, "report": {facts.Name: report}, "catalog": seeds()["catalog"], "node": seeds()["node"],
+	}
+	for _, indirection := range []string{"catalog", "facts", "node", "report", "resource"} {
+		o := terminustest.Options{
+			Seed: seed[indirection], Now: func() time.Time { return now }, AnySearch: indirection == "facts",
+			Settings: func(dir string) map[string]string {
+				return map[string]string{"sqlite_database": filepath.Join(dir, "stores.db"), "node_name_value": "compiler.example.test"}
+			},
+		}
+		special[indirection+"/sqlite"] = o
+		o.Settings = func(string) map[string]string { return map[string]string{"postgresql_url": storetest.Postgres(t)} }
+		special[indirection+"/postgresql"] = o
+	}
 }
 
 // servedFiles adds the options of termini that serve files: one file in a

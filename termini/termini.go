@@ -17,6 +17,7 @@ import (
 	"indirtui/termini/plain"
 	"indirtui/termini/reports"
 	"indirtui/termini/rest"
+	"indirtui/termini/sqlstore"
 	"indirtui/termini/status"
 	"indirtui/termini/storeconfigs"
 )
@@ -32,6 +33,8 @@ func All() []indirector.Descriptor {
 		flatfile.CatalogYAML,
 		rest.Catalog,
 		storeconfigs.Catalog,
+		sqlstore.PostgreSQLCatalog,
+		sqlstore.SQLiteCatalog,
 		certificates.CertificateCA,
 		certificates.CertificateDisabledCA,
 		certificates.CertificateFile,
@@ -54,6 +57,8 @@ func All() []indirector.Descriptor {
 		rest.Facts,
 		storeconfigs.Facts,
 		flatfile.FactsYAML,
+		sqlstore.PostgreSQLFacts,
+		sqlstore.SQLiteFacts,
 		filebucket.File,
 		rest.BucketFile,
 		filebucket.BySelector,
@@ -75,6 +80,8 @@ func All() []indirector.Descriptor {
 		rest.Node,
 		storeconfigs.Node,
 		flatfile.NodeYAML,
+		sqlstore.PostgreSQLNode,
+		sqlstore.SQLiteNode,
 		certificates.KeyCA,
 		certificates.KeyDisabledCA,
 		certificates.KeyFile,
@@ -85,8 +92,12 @@ func All() []indirector.Descriptor {
 		reports.Processor,
 		rest.Report,
 		flatfile.ReportYAML,
+		sqlstore.PostgreSQLReport,
+		sqlstore.SQLiteReport,
 		rest.Resource,
 		storeconfigs.Resource,
+		sqlstore.PostgreSQLResource,
+		sqlstore.SQLiteResource,
 		status.Local,
 		rest.Status,
 	}

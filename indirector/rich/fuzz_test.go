@@ -24,6 +24,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
+		rich.Text(v)
 		once, _, err := rich.Read(v)
 		if err != nil {
 			return

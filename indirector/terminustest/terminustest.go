@@ -100,6 +100,9 @@ func Run(t *testing.T, d indirector.Descriptor, o Options) {
 		if slices.ContainsFunc(c.wants, func(v indirector.Verb) bool { return can[v] == nil }) {
 			continue
 		}
+		if d.AlwaysNil && len(c.wants) == 2 && c.wants[0] == indirector.Find { // what was saved is never found
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			// Not in parallel: goroutines that are left must be its own.
 			before := goleak.IgnoreCurrent()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -40,7 +41,13 @@ func (t *Terminus) post(ctx context.Context, report *model.Report) error {
 }
 
 // Close closes idle connections.
-func (t *Terminus) Close() error { return t.client.Close() }
+func (t *Terminus) Close() error {
+	err := t.client.Close()
+	for _, s := range t.stores {
+		err = errors.Join(err, s.Close())
+	}
+	return err
+}
 
 // redacted is an address without its password.
 func redacted(address string) string {

@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/sqlstore"
 	"indirtui/traces"
 )
 
@@ -20,19 +21,22 @@ var Processor = indirector.Descriptor{
 	Indirection: "report",
 	Name:        "processor",
 	Party:       "terminus processor", // it may post to a server, but is none
-	Note:        "hands it to store, log, http",
-	Doc: "Hands a report to the processors that the setting reports names: store, log and http. " +
+	Note:        "hands it to store, log, http, sqlite, postgresql",
+	Doc: "Hands a report to the processors that the setting reports names: store, log, http, sqlite and postgresql. " +
 		"One that fails does not stop the others, and the caller does not hear of it. The answer is the list of their names.",
 	Settings: append([]indirector.Setting{
 		{Name: "reports", Doc: "Names of processors, separated by commas; none is none."},
 		{Name: "reportdir", Doc: "Directory of the store processor: one directory for each host, one YAML file for each minute."},
 		{Name: "reporturl", Doc: "Address to which the http processor posts YAML."},
 		{Name: "report_include_system_store", Doc: "Whether the certificates of the system count too at an https address."},
-	}, client.Settings()...),
+	}, append(client.Settings(), storeSettings()...)...),
 	Rules: []string{"IND-TERM-12"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		t := &Terminus{env: env, names: []string{}, client: client.Of(env)}
+		t := &Terminus{env: env, names: []string{}, client: client.Of(env), stores: make(map[string]*sqlstore.Handle)}
+		for _, name := range []string{sqlstore.SQLite, sqlstore.PostgreSQL} {
+			t.stores[name] = sqlstore.Of(env, name)
+		}
 		if text, _ := env.Settings.Get("reports"); text != "none" {
 			t.names = split(text)
 		}
@@ -63,6 +67,7 @@ type Terminus struct {
 	reporturl string
 	system    bool // trust the authorities of the system, too
 	client    *client.Client
+	stores    map[string]*sqlstore.Handle // by the names of their processors
 }
 
 var yamlFormat, _ = format.ByName("yaml")
@@ -75,6 +80,9 @@ var processors = map[string]struct {
 	"store": {(*Terminus).store, (*Terminus).unstore},
 	"log":   {(*Terminus).log, nil},
 	"http":  {(*Terminus).post, nil},
+	// What stores have of a host goes when it is deactivated.
+	sqlstore.SQLite:     {(*Terminus).sqlite, nil},
+	sqlstore.PostgreSQL: {(*Terminus).postgresql, nil},
 }
 
 // Save hands the report to every processor in turn. It returns their names,
@@ -117,7 +125,7 @@ func (t *Terminus) Destroy(ctx context.Context, req *indirector.Request) (any, e
 
 func (t *Terminus) unknown(ctx context.Context, name string) {
 	t.env.Log.Warn(fmt.Sprintf("No report named '%s'", name))
-	traces.Explain(ctx, fmt.Sprintf("no report processor %q; there are store, log and http", name))
+	traces.Explain(ctx, fmt.Sprintf("no report processor %q; there are store, log, http, sqlite and postgresql", name))
 }
 
 // failed reports an error to the log and the trace, but not to the caller.

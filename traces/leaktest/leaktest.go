@@ -5,7 +5,6 @@
 package leaktest
 
 import (
-	"testing"
 	"time"
 
 	"go.uber.org/goleak"
@@ -14,9 +13,9 @@ import (
 // Main runs the tests of a package and ends the process. When a goroutine is
 // left that has not ended after a minute, the exit code is 1. What is about to
 // end may take its time: goleak alone waits for less than half a second.
-func Main(m *testing.M) { goleak.VerifyTestMain(patient{m}) }
+func Main(m goleak.TestingM) { goleak.VerifyTestMain(patient{m}) }
 
-type patient struct{ m *testing.M }
+type patient struct{ m goleak.TestingM }
 
 func (p patient) Run() int {
 	code := p.m.Run()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"indirtui/indirector/language/types"
+	"indirtui/indirector/rich"
 )
 
 // Types are written as real Puppet 7.23 writes them into catalogs.
@@ -42,6 +43,34 @@ func TestToPcore(t *testing.T) {
 		}
 		if v, ok := types.ToPcore(of); !ok || v.Inspect() != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, v.Inspect(), want)
+		}
+	}
+}
+
+// What was written into a catalog is, as text, the type.
+func TestPcoreAsText(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"Any", "Integer", "Integer[1]", "Integer[default, 5]", "Integer[1, 1]", "Float[1.0, 2.5]", "Numeric", "String", "String[1]", "String[1, 2]",
+		"String[0]", "Enum['a', 'b']", "Enum['a', true]", "Pattern[/a\\/b/, /c/]", "Regexp", "Regexp[/a.b/]", "Boolean", "Array", "Array[Integer]",
+		"Array[Integer, 1]", "Array[Any, 1, 2]", "Array[0, 0]", "Hash", "Hash[String, Integer]", "Hash[Any, Any, 1]", "Hash[0, 0]", "Tuple[Integer, String]",
+		"Tuple[Integer, 1, 3]", "Struct[{'a' => Integer}]", "Struct[{Optional['b'] => String}]", "Struct[{NotUndef['c'] => Optional[String]}]",
+		"Struct[{'d' => Optional[String], Optional['e'] => Any}]", "Variant[String, Integer]", "Optional[String]", "Optional['x']", "NotUndef", "NotUndef['x']",
+		"Type", "Type[Integer]", "Sensitive", "Iterable[Integer]", "Iterator[String]", "Init[Integer]", "Callable", "Callable[String]",
+		"Callable[[0, 0], String]", "Callable[String, 1, 2, Callable]", "Callable[0, 0]", "Collection[1, 2]", "Class", "Class['a::b']", "File", "File['/x']",
+		"Resource['foo::bar', 'x']", "Resource", "CatalogEntry", "Runtime", "Runtime['ruby', 'String']", "SemVer", "SemVer['>=1.0.0']", "SemVerRange", "Timestamp",
+		"Timespan", "URI", "Binary", "Undef", "Default", "Scalar", "ScalarData", "Data", "RichData", "Unit",
+	} {
+		of, err := types.Parse(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, ok := types.ToPcore(of)
+		if !ok {
+			continue
+		}
+		if got, want := rich.Text(v), of.String(); got != want {
+			t.Errorf("%s: got %s, want %s", v, got, want)
 		}
 	}
 }

@@ -485,7 +485,7 @@ func (c *call) admitted() error {
 	case err == nil:
 		return nil
 	case errors.As(err, &unknown) && c.req.Indirection == "catalog" && c.req.Verb == indirector.Find:
-		c.wants.Notes = append(c.wants.Notes, traces.Remark{Step: traces.Terminus, Explains: traces.AnAnswer, Text: fmt.Sprintf("there is no environment %s here; a catalog needs none, so it is of the server's own", c.req.Environment)})
+		c.wants.Notes = append(c.wants.Notes, traces.Remark{Step: traces.Terminus, Explains: traces.AnAnswer, Text: fmt.Sprintf(noEnvironment, c.req.Environment, c.h.own())})
 		c.req.Environment = ""
 		return nil
 	case errors.As(err, &unknown):
@@ -494,6 +494,19 @@ func (c *call) admitted() error {
 		return refuse(http.StatusNotFound, NoRemoteRequests, msgNoRemote, c.req.Indirection)
 	}
 	return nil // the request fails by itself, with a trace
+}
+
+// noEnvironment is the reason of a catalog that is not of the environment that was asked for.
+const noEnvironment = "there is no environment %s here, which is what the 404 of other requests is about; a catalog needs none, so it was compiled in %s"
+
+// own names the environment of requests that name none.
+func (h *Handler) own() string {
+	if h.o.Settings != nil {
+		if name, _ := h.o.Settings.Get("environment"); name != "" {
+			return name + ", the server's own"
+		}
+	}
+	return "the server's own"
 }
 
 // mounted reports whether a path is below one of Puppet Server's services.

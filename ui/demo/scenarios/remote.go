@@ -105,6 +105,20 @@ func remoteScenarios() []Scenario {
 			},
 			First: "the server (localhost:$PORT) has no environment 'zz' (404); the catalog will be compiled all the same, in the server's own environment (usually production)", Outcome: traces.NilHidden,
 		},
+		{
+			Name: "S-17 the compiler does not have the environment either", scene: compiling("", nil),
+			play: func(s *Stage) {
+				s.must(save("facts", Facts("n1")))
+				if status := s.over("/puppet/v3/node/n1?environment=zz"); status != http.StatusNotFound {
+					s.fault("the node: got %d, want 404", status)
+				}
+				if status := s.over("/puppet/v3/catalog/n1?environment=zz"); status != http.StatusOK {
+					s.fault("the catalog: got %d, want 200", status)
+				}
+			},
+			First:   "there is no environment zz here, which is what the 404 of other requests is about; a catalog needs none, so it was compiled in production, the server's own",
+			Decided: []string{"compiler: setting catalog_terminus, default"}, Outcome: traces.Good,
+		},
 		missing("the node", "Not Found: Could not find node n1", "RESOURCE_NOT_FOUND", "the server (localhost:$PORT) has no node n1: 404"),
 		missing("the environment", "Not Found: Could not find environment 'production'", "RUNTIME_ERROR", "the server (localhost:$PORT) has no environment 'production' (404); the catalog will be compiled all the same, in the server's own environment (usually production)"),
 		missing("requests over the network", "Not Found: The indirection name 'node' does not support remote requests", "NO_INDIRECTION_REMOTE_REQUESTS", "the server (localhost:$PORT) does not answer requests for node over the network (404)"),

@@ -17,6 +17,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"indirtui/indirector"
+	"indirtui/indirector/network/rest"
 )
 
 // listen starts a server on the loopback interface, with TLS if there is a
@@ -60,6 +63,32 @@ func puppetserver(h http.HandlerFunc) func(*Stage) (map[string]string, error) {
 		_, port, err := net.SplitHostPort(address)
 		return map[string]string{"PORT": port}, err
 	}
+}
+
+// over asks the server that the stage is, as an agent does, and returns the status. The request is
+// the one that is shown.
+func (s *Stage) over(target string) int {
+	client := func(*http.Request) indirector.Remote { return indirector.Remote{Node: "n1", Authenticated: true} }
+	address, err := s.listen(nil, rest.NewHandler(s.Indirector, rest.Options{Client: client, Settings: s.Settings, Recorder: s.Store}))
+	if err != nil {
+		s.stop(err)
+	}
+	req, err := http.NewRequestWithContext(s.ctx, http.MethodGet, "http://"+address+target, http.NoBody)
+	if err != nil {
+		s.stop(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	_, before := s.Store.Range()
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		s.stop(err)
+	}
+	s.Last = before + 1
+	_, err = io.Copy(io.Discard, resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		s.stop(err)
+	}
+	return resp.StatusCode
 }
 
 // agentConf is the configuration of an agent of a puppetserver.

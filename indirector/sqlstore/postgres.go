@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// openPostgres connects. A password may also be in PGPASSFILE. Rule STORE-SQL-01.
+func (s *Store) openPostgres(ctx context.Context) error {
+	s.d = &postgresDialect
+	cfg, err := pgx.ParseConfig(s.o.URL)
+	if err != nil {
+		return err
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = 10 * time.Second
+	}
+	for name, value := range map[string]string{"application_name": "indirtui", "lock_timeout": "30s", "idle_in_transaction_session_timeout": "60s", "timezone": "UTC"} {
+		if _, given := cfg.RuntimeParams[name]; !given {
+			cfg.RuntimeParams[name] = value
+		}
+	}
+	s.db = stdlib.OpenDB(*cfg)
+	s.db.SetMaxOpenConns(16)
+	s.db.SetMaxIdleConns(4)
+	s.db.SetConnMaxIdleTime(time.Minute)
+	return s.db.PingContext(ctx)
+}
+
+// redacted returns a URL, or a connection string of another form, without what may be
+// a password.
+func redacted(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" && u.Path == "" || u.Scheme != "postgres" && u.Scheme != "postgresql" {
+		return "postgresql_url"
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(strings.ToLower(name), "pass") {
+			q.Set(name, "xxxxx")
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.Redacted()
+}
+
+// postgresAgain reports whether a transaction failed because of another one: a
+// conflict, a deadlock, or a set of parameters that went while it was to be used.
+func postgresAgain(err error) bool {
+	e := (*pgconn.PgError)(nil)
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code {
+	case "40001", "40P01", "23503", "23505":
+		return true
+	}
+	return false
+}
+
+// plain returns an error without the password, if it has one, and with advice.
+func (s *Store) plain(err error) error {
+	if err == nil || s.o.URL == "" {
+		return sqliteAdvice(err)
+	}
+	text := err.Error()
+	if u, e := url.Parse(s.o.URL); e == nil && u.User != nil {
+		if password, _ := u.User.Password(); password != "" {
+			text = strings.ReplaceAll(text, password, "xxxxx")
+		}
+	} else if e != nil {
+		text = strings.ReplaceAll(text, s.o.URL, "postgresql_url")
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &redactedError{text, err}
+}
+
+// A redactedError has the text of another without its secret.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e *redactedError) Error() string        { return e.text }
+func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
