@@ -87,13 +87,14 @@ func (*Local) LocalOnly() bool { return true }
 
 // newTerminus reads the setting, once: only an engine that gets other settings makes the
 // terminus anew, as if Puppet had been started with them. The terminus that is named must
-// be there. Rules STORE-SC-01, STORE-SC-07.
+// be there; whether it can be made depends on its own settings. Rules STORE-SC-01, STORE-SC-07.
 func newTerminus(env indirector.Env) (*Terminus, error) {
 	t := &Terminus{env: env, to: choice(env)}
 	if err := indirector.CheckPassed(name, t.to); err != nil {
 		return nil, err
 	}
-	if _, err := env.Sibling(t.to.Terminus); err != nil {
+	if env.Described(t.to.Terminus) == nil {
+		_, err := env.Sibling(t.to.Terminus) // in Puppet's words
 		return nil, err
 	}
 	return t, nil

@@ -181,6 +181,16 @@ func TestSetAnew(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	set(settings.Override{Name: "storeconfigs_backend", Value: "exec"})
+	assign(t, e, "node", "")
+	find := &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "n1"}
+	if _, err := e.Do(t.Context(), find); err == nil || errors.Is(err, indirector.ErrNotFound) {
+		t.Errorf("got %v, want that there is no command", err)
+	}
+	set(settings.Override{Name: "storeconfigs_backend", Value: "exec"}, settings.Override{Name: "external_nodes", Value: "/bin/true"})
+	if _, err := e.Do(t.Context(), find); !errors.Is(err, indirector.ErrNotFound) {
+		t.Errorf("got %v, want nothing of a command that prints nothing", err)
+	}
 	set(settings.Override{Name: "storeconfigs_backend", Value: "memory"})
 	tr := trace(t, e, &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "n1"})
 	if diff := gocmp.Diff("store_configs → memory", tr.Owners(traces.Terminus)); diff != "" {
