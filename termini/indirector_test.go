@@ -177,7 +177,7 @@ func TestScenarios(t *testing.T) {
 		{
 			name: "unknown report processor", settings: values{"reports": "store, tagmail"},
 			request: indirector.Request{Indirection: "report", Verb: indirector.Save, Instance: seeds()["report"]["web01.example.test"]},
-			note:    `no report processor "tagmail"; there are store, log and http`, outcome: traces.Good,
+			note:    `no report processor "tagmail"; there are store, log, http, sqlite and postgresql`, outcome: traces.Good,
 		},
 		{
 			name: "a report processor fails", settings: values{"reportdir": "/dev/null"},

@@ -104,7 +104,7 @@ func (o Outcome) counts() string {
 	return fmt.Sprintf("%d %s: %s", total, o.What, strings.Join(parts, ", "))
 }
 
-// clocks returns two moments as short as they can be told apart.
+// clocks returns two moments as short as they differ.
 func clocks(a, b time.Time) (x, y string) {
 	a, b = a.UTC(), b.UTC()
 	for _, format := range []string{time.TimeOnly, "15:04:05.000", time.DateTime} {

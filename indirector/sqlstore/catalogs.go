@@ -34,12 +34,10 @@ func (s *Store) Names(ctx context.Context, kind string, all bool) (names []strin
 // as Sensitive values, and with its resources by type and title.
 type StoredCatalog struct {
 	Made
-	Catalog *model.Catalog
-	Edges   []Edge // of containment and of relations
+	Catalog                *model.Catalog
+	TransactionUUID, JobID string
+	edges                  []edgeRow // of containment and of relations
 }
-
-// An Edge is one of a stored catalog. Its ends are references: "Notify[x]".
-type Edge struct{ Source, Relation, Target string }
 
 // Catalog returns the catalog of a node, active or not; nil if there is none.
 func (s *Store) Catalog(ctx context.Context, certname string) (found *StoredCatalog, err error) {
@@ -61,16 +59,17 @@ func (s *Store) Catalog(ctx context.Context, certname string) (found *StoredCata
 func (c *conn) catalog(ctx context.Context, certname string) (*StoredCatalog, error) {
 	var node int64
 	var h storedColumns
-	var version, uuid, code *string
-	there, err := c.one(ctx, []any{&node, &h.environment, &version, &uuid, &code, &h.produced, &h.stored, &h.producer},
-		`SELECT c.node, c.environment, c.version, c.catalog_uuid, c.code_id, c.produced, c.stored, c.producer
+	var version, uuid, code, transaction, job *string
+	there, err := c.one(ctx, []any{&node, &h.environment, &version, &uuid, &code, &transaction, &job, &h.produced, &h.stored, &h.producer},
+		`SELECT c.node, c.environment, c.version, c.catalog_uuid, c.code_id, c.transaction_uuid, c.job_id, c.produced, c.stored, c.producer
 		FROM catalogs c JOIN nodes n ON n.id = c.node WHERE n.certname = ?`, certname)
 	if err != nil || !there {
 		return nil, err
 	}
-	found := &StoredCatalog{Made: *h.made(), Catalog: &model.Catalog{
-		Name: certname, Version: data.OfString(or(version)), CatalogUUID: or(uuid), CodeID: or(code), Environment: or(h.environment), Format: 2,
-	}}
+	found := &StoredCatalog{
+		Made: *h.made(), TransactionUUID: or(transaction), JobID: or(job),
+		Catalog: &model.Catalog{Name: certname, Version: data.OfString(or(version)), CatalogUUID: or(uuid), CodeID: or(code), Environment: or(h.environment), Format: 2},
+	}
 	err = c.each(ctx, func(scan func(...any) error) error {
 		r, err := readStored(scan)
 		found.Catalog.Resources = append(found.Catalog.Resources, r)
@@ -83,12 +82,11 @@ func (c *conn) catalog(ctx context.Context, certname string) (*StoredCatalog, er
 	if err != nil {
 		return nil, err
 	}
-	edges, err := c.edges(ctx, node)
-	for _, e := range edges {
-		edge := Edge{e.sourceType + "[" + e.sourceTitle + "]", e.relation, e.targetType + "[" + e.targetTitle + "]"}
-		found.Edges = append(found.Edges, edge)
+	found.edges, err = c.edges(ctx, node)
+	for _, e := range found.edges {
 		if e.relation == "contains" {
-			found.Catalog.Edges = append(found.Catalog.Edges, model.Edge{Source: edge.Source, Target: edge.Target})
+			source, target := e.sourceType+"["+e.sourceTitle+"]", e.targetType+"["+e.targetTitle+"]"
+			found.Catalog.Edges = append(found.Catalog.Edges, model.Edge{Source: source, Target: target})
 		}
 	}
 	return found, err

@@ -93,6 +93,16 @@ func (c *conn) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	return stmt, nil
 }
 
+// close closes the statements, which would keep the file open, and gives the connection
+// back.
+func (c *conn) close() error {
+	var errs []error
+	for _, stmt := range c.stmts {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, c.Close())...)
+}
+
 // within returns the context of one statement. One of SQLite takes no time that is
 // worth a goroutine to watch over it; the context is looked at between them.
 func (c *conn) within(ctx context.Context) context.Context {
@@ -141,7 +151,7 @@ func (s *Store) take(ctx context.Context, pool chan *conn) (c *conn, release fun
 	}
 	return c, func(broken bool) {
 		if broken {
-			_ = c.Close() // the error is that of what broke it
+			_ = c.close() // the error is that of what broke it
 			c = nil
 		}
 		pool <- c

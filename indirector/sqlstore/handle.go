@@ -88,6 +88,9 @@ func Of(env indirector.Env, engine string) *Handle {
 	return env.Shared("store "+engine, anew).(*Handle)
 }
 
+// Configured reports whether the settings name a store.
+func (h *Handle) Configured() bool { return h.o.Path != "" || h.o.URL != "" }
+
 // Open returns the store, and makes it if there is none.
 func (h *Handle) Open(ctx context.Context) (*Store, error) { return h.open(ctx, false) }
 

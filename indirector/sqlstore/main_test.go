@@ -146,3 +146,7 @@ func render(tb testing.TB, v data.Value) string {
 	}
 	return string(b)
 }
+
+func decoded(text string) (data.Value, error) {
+	return format.DecodeJSON([]byte(text), format.Limits{})
+}

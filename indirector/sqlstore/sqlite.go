@@ -107,6 +107,9 @@ func prepareFile(path string, existing bool) error {
 		}
 		return err
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return errors.New("it is no regular file")
+	}
 	flags := os.O_RDWR | os.O_CREATE
 	if existing {
 		flags = os.O_RDWR
@@ -126,9 +129,6 @@ func inspect(f *os.File, path string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("it is no regular file")
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := f.Chmod(0o600); err != nil {

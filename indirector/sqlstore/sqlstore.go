@@ -106,18 +106,19 @@ func (s *Store) Close() error {
 		stop()
 	}
 	s.work.Wait()
+	var errs []error
 	for _, pool := range []chan *conn{s.writers, s.readers} {
 		for range cap(pool) {
 			if c := <-pool; c != nil {
-				_ = c.Close() // nothing is written by closing it
+				errs = append(errs, c.close())
 			}
 		}
 		if pool != nil {
 			close(pool)
 		}
 	}
-	if s.db == nil {
-		return nil
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
 	}
-	return s.db.Close()
+	return errors.Join(errs...)
 }

@@ -243,6 +243,8 @@ func (p *program) commands(root *cobra.Command) map[string]shellCommand {
 		"ca revoke": &caRevokeCommand{authority{p}}, "ca clean": &caCleanCommand{authority{p}},
 		"ca generate": &caGenerateCommand{authority: authority{p}},
 		"routes":      &routesCommand{listing: list}, "termini": &terminiCommand{list}, "settings": &settingsCommand{listing: list}, "cache": &cacheCommand{listing: list},
+		"stores": &storesCommand{stores: stores{listing: list}}, "stores check": &storesCheckCommand{stores{listing: list}},
+		"stores export": &storesExportCommand{stores{listing: list}}, "stores sweep": &storesSweepCommand{stores{listing: list}},
 		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
 		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
 		"compile": &compileCommand{compiling: compiling{p: p}}, "why": &whyCommand{compiling: compiling{p: p}}, "parse": &parseCommand{p: p}, "check-types": &checkTypesCommand{listing: list}, "lookup": &lookupCommand{p: p}, "story": &storyCommand{read},
