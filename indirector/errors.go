@@ -129,6 +129,8 @@ const (
 	msgTTL             = "Indirection TTL must be an integer"                                            // IND-EXP-02
 	msgSetting         = "The setting %s is not a valid indirection setting."                            // IND-SEL-09
 	msgLacking         = traces.Ours + "terminus %s yet; %s has"                                         // ours
+	msgPassesToNone    = "%s has no terminus to pass requests on to: %s"                                 // STORE-SC-07, ours
+	msgPassesToItself  = "%s would pass requests on to itself: %s"                                       // STORE-SC-07, ours
 	msgNestedTooDeep   = "requests nest deeper than %d: a terminus asks for what it is itself answering" // ours
 )
 

@@ -243,6 +243,8 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		SettingsIn:  func(environment string) Settings { return x.around.Load().of(environment) },
 		Do:          x.nested,
 		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		Described:   func(name string) *Descriptor { return x.cfg.Registry.Descriptor(indirection, name) },
+		Passed:      func(other, name string) string { return x.Passed(other, name, nil).Terminus },
 		Shared: func(name string, make func() any) any {
 			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
 			return once.(func() any)()

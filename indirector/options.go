@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
@@ -18,7 +19,8 @@ func (c *call) traceOptions() {
 }
 
 // Brief formats the value of an option of the request for people: of an instance
-// only its type and key, and of encoded facts how many there are and their names.
+// only its type and key, of encoded facts how many there are and their names, and a
+// filter of a collector as a manifest has it.
 // A long text is cut, but so late that no secret is cut in two before it is
 // recognised: what a trace shows of it is cut again after it was redacted.
 func (r *Request) Brief(o Option) string {
@@ -34,6 +36,10 @@ func (r *Request) Brief(o Option) string {
 			return v[:min(len(v), most)] + "…"
 		}
 		return v
+	case data.Value:
+		if o.Name == "filter" {
+			return data.FilterText(v, most)
+		}
 	case Instance:
 		return "(" + wordsOf(v) + notKept
 	}

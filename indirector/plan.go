@@ -117,20 +117,20 @@ func (p *planner) conclude() {
 	switch {
 	case !p.sure:
 		out.Outcome, out.Served = traces.Run, traces.ByNone
-		out.Why = "terminus " + out.Terminus + " would be asked"
+		out.Why = "terminus " + p.owners(p.to.primary) + " would be asked"
 		if p.out.Steps[traces.CacheRead].Because.Reason == traces.Asked {
-			out.Why = "cache " + out.Cache + " would be asked, and then perhaps terminus " + out.Terminus
+			out.Why = "cache " + p.owners(p.to.cache) + " would be asked, and then perhaps terminus " + p.owners(p.to.primary)
 		}
 	case p.served == traces.ByInjection:
 		out.Outcome, out.Why = traces.Sim, "the injected answer would be given"
 	case p.served == traces.ByCache && p.req.Verb == Expire:
 		out.Outcome, out.Why = traces.Good, "the entry of cache "+out.Cache+" would be outdated"
 	case p.served == traces.ByCache:
-		out.Outcome, out.Why = traces.Hit, "cache "+out.Cache+" would answer"
+		out.Outcome, out.Why = traces.Hit, "cache "+p.owners(p.to.cache)+" would answer"
 	case p.served == traces.ByTerminus && p.req.Verb == Save:
-		out.Outcome, out.Why = traces.Good, "terminus "+out.Terminus+" would store it"
+		out.Outcome, out.Why = traces.Good, "terminus "+p.owners(p.to.primary)+" would store it"
 	case p.served == traces.ByTerminus:
-		out.Outcome, out.Why = traces.Good, "terminus "+out.Terminus+" would answer"
+		out.Outcome, out.Why = traces.Good, "terminus "+p.owners(p.to.primary)+" would answer"
 	default:
 		out.Outcome, out.Why = traces.Nil, p.nothing
 		if p.nothing == "" {
@@ -223,7 +223,7 @@ func (p *planner) cacheRead() (q traces.Question, known bool) {
 	case err != nil || known && e.Err != nil:
 		q.Answer, q.Because = traces.Swallowed, traces.Because{Reason: traces.ReadFailed}
 	case !known:
-		q.Because, p.sure = traces.Because{Reason: traces.Asked, About: "cache " + p.to.cache.Terminus}, false
+		q.Because, p.sure = traces.Because{Reason: traces.Asked, About: "cache " + p.owners(p.to.cache)}, false
 	case e.Key == "":
 		q.Answer, q.Because = traces.Miss, traces.Because{Reason: traces.NotFound}
 	default:
@@ -282,8 +282,11 @@ func (p *planner) terminus() (q traces.Question, known bool) {
 	case p.to.primaryHolder.verbs[verb] == nil:
 		p.stop(traces.Terminus, traces.Because{Reason: traces.VerbMissing, About: verb.String()}, fmt.Sprintf("terminus %s has no %s", name, verb))
 		return q, false
+	case p.passedLacks(verb):
+		p.stop(traces.Terminus, traces.Because{Reason: traces.VerbMissing, About: verb.String()}, fmt.Sprintf("terminus %s has no %s", p.owners(p.to.primary), verb))
+		return q, false
 	}
-	q.Because = traces.Because{Reason: traces.Asked, About: "terminus " + name}
+	q.Because = traces.Because{Reason: traces.Asked, About: "terminus " + p.owners(p.to.primary)}
 	switch {
 	case verb == Save:
 		p.served = traces.ByTerminus
@@ -295,13 +298,13 @@ func (p *planner) terminus() (q traces.Question, known bool) {
 	e, known, err := p.peek(p.to.primaryHolder)
 	switch {
 	case err != nil || known && e.Err != nil:
-		p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusRaised}, "terminus "+name+" would fail")
+		p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusRaised}, "terminus "+p.owners(p.to.primary)+" would fail")
 		return q, false
 	case !known:
 		p.sure = false
 	case e.Key == "":
 		q.Answer, q.Because = traces.Nothing, traces.Because{Reason: traces.NotFound}
-		p.nothing = "terminus " + name + " has nothing by that name"
+		p.nothing = "terminus " + p.owners(p.to.primary) + " has nothing by that name"
 	default:
 		q.Answer, q.Because = traces.OK, traces.Because{Reason: traces.Returned}
 		p.found, p.served, p.sure = e, traces.ByTerminus, true
@@ -365,7 +368,29 @@ func (p *planner) filter() (q traces.Question, known bool) {
 	return traces.Question{Because: traces.Because{Reason: traces.Asked, About: "terminus " + p.to.primary.Terminus}}, true
 }
 
+// passed returns the terminus to which that of a choice would pass the request on.
+func (p *planner) passed(c traces.Choice) traces.Choice {
+	return p.x.Passed(p.req.Indirection, c.Terminus, &p.req)
+}
+
+// owners is the terminus of a choice, and the one to which it would pass the request
+// on. Rule STORE-SC-10.
+func (p *planner) owners(c traces.Choice) string {
+	return traces.Owners(c.Terminus, p.passed(c).Terminus)
+}
+
+// passedLacks reports whether the terminus to which the request would be passed on
+// lacks the verb. What comes of a destroy is up to the one that passes it on.
+func (p *planner) passedLacks(verb Verb) bool {
+	d := p.x.cfg.Registry.Descriptor(p.req.Indirection, p.passed(p.to.primary).Terminus)
+	return d != nil && verb != Destroy && VerbsOf(d.Type)[verb] == nil
+}
+
+// peek looks into a terminus, or into the one to which it would pass the request on.
 func (p *planner) peek(h *holder) (e Entry, known bool, err error) {
+	if c := p.passed(traces.Choice{Terminus: h.name}); c.Terminus != "" {
+		h = p.x.holder(h.indirection, traces.Choice{Terminus: c.Terminus})
+	}
 	if err := h.open(p.x); err != nil {
 		return Entry{}, true, err
 	}

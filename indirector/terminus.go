@@ -249,6 +249,11 @@ type Descriptor struct {
 	REST         bool     // of Puppet's REST family, whose missing verbs are no StandardError (IND-TERM-12)
 	Type         Terminus // a typed nil, whose methods are its abilities
 	New          func(Env) (Terminus, error)
+	// Passes is set if the terminus passes requests on to another one of its
+	// indirection: it returns which, and what named that one, without making either.
+	// A nil request asks what holds for all of them: the Choice is zero if that
+	// depends on the request.
+	Passes func(Env, *Request) traces.Choice
 }
 
 // Class returns the terminus' Ruby class in Puppet's messages:
@@ -277,6 +282,12 @@ type Env struct {
 	// Sibling returns another terminus of the same indirection, made if need
 	// be, to pass requests on: see VerbsOf and Authorizer.
 	Sibling func(name string) (Terminus, error)
+	// Described returns the descriptor of another terminus of the same indirection;
+	// nil if there is none.
+	Described func(name string) *Descriptor
+	// Passed returns the terminus to which another one of any indirection passes all
+	// requests on; "" if that one answers itself. May be nil.
+	Passed func(indirection, terminus string) string
 	// Shared returns what termini have in common under a name, such as
 	// connections. The first call makes it. Everyone who got it closes it, so
 	// Close must be idempotent. May be nil.

@@ -37,6 +37,7 @@ import (
 	"indirtui/indirector/terminustest"
 	"indirtui/termini"
 	"indirtui/termini/filebucket"
+	"indirtui/termini/memory"
 )
 
 func hash(pairs ...data.Pair) data.Value { return data.OfHash(pairs) }
@@ -127,6 +128,7 @@ func TestConformance(t *testing.T) {
 	storesInSQL(t, special)
 	restServer(t, special)
 	ofTheCA(t, special)
+	overMemory(special)
 	for _, d := range termini.All() {
 		t.Run(d.Indirection+"/"+d.Name, func(t *testing.T) {
 			o, ok := special[d.Indirection+"/"+d.Name]
@@ -226,6 +228,21 @@ func inDNS(t *testing.T, special map[string]terminustest.Options) {
 		Seed:     map[string]indirector.Instance{"web01.example.test": web01Node.WithExpiration(now.Add(300 * time.Second))},
 		Now:      func() time.Time { return now },
 		Settings: func(string) map[string]string { return map[string]string{"dns_servers": packets.LocalAddr().String()} },
+	}
+}
+
+// overMemory adds the options of store_configs, whose backend is memory.
+func overMemory(special map[string]terminustest.Options) {
+	all := seeds()
+	all["resource"] = map[string]indirector.Instance{"Notify/hi": &model.Resource{Type: "Notify", Title: "hi"}}
+	for _, name := range []string{"catalog", "facts", "node", "resource"} {
+		backend, kept := memory.Node, new(memory.Terminus)
+		backend.Indirection = name
+		backend.New = func(indirector.Env) (indirector.Terminus, error) { return kept, nil }
+		special[name+"/store_configs"] = terminustest.Options{
+			Settings: func(string) map[string]string { return map[string]string{"storeconfigs_backend": "memory"} },
+			Seed:     all[name], Siblings: []indirector.Descriptor{backend}, DestroySaves: true,
+		}
 	}
 }
 

@@ -363,3 +363,25 @@ func TestFactsFail(t *testing.T) {
 	_, err := h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "n1"})
 	h.checkError(t, err, "Could not retrieve facts for n1: Could not parse JSON data for facts n1: Could not intern from json: …", "the file has 1 bytes")
 }
+
+// A plan names the terminus to which the request would be passed on, and looks into that
+// one. Rule STORE-SC-10.
+func TestPlansLookBehind(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t, values{"default_file_terminus": "file_server", "storeconfigs_backend": "memory"})
+	if _, err := h.Do(t.Context(), &indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: web01Facts}); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ indirection, key, terminus, want string }{
+		{"file_metadata", "puppet:///modules/a/b", "selector", "terminus selector → file_server would be asked"},
+		{"file_content", "/etc/motd", "selector", "terminus selector → file would be asked"},
+		{"file_bucket_file", "md5/x", "selector", "terminus selector → file has nothing by that name"},
+		{"facts", web01Facts.Name, "store_configs", "terminus store_configs → memory would answer"},
+		{"facts", "unknown", "store_configs", "terminus store_configs → memory has nothing by that name"},
+	} {
+		req := &indirector.Request{Indirection: tt.indirection, Verb: indirector.Find, Key: tt.key, Terminus: tt.terminus}
+		if got := h.Plan(t.Context(), req, nil); got.Why != tt.want {
+			t.Errorf("%s %s: got %q, want %q", tt.indirection, tt.key, got.Why, tt.want)
+		}
+	}
+}

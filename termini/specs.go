@@ -18,13 +18,12 @@ func Specs() []indirector.Spec {
 			Setting:    "facts_terminus",
 			Doc:        "What a node knows of itself: its kernel, its addresses, its memory. The key is the certname. Saving facts expires the cached node of the same name.",
 			BeforeSave: indirector.ExpireNode,
-			Lacks:      lacks("network_device store_configs"),
+			Lacks:      lacks("network_device"),
 		},
 		{
 			Name: "node", Class: "Puppet::Node", Model: is[*model.Node],
 			Setting: "node_terminus",
 			Doc:     "What is known of a node before it is compiled: its environment, classes and parameters. The key is the certname.",
-			Lacks:   lacks("store_configs"),
 		},
 		{
 			Name: "file_metadata", Class: "Puppet::FileServing::Metadata", Model: is[*model.FileMetadata],
@@ -35,7 +34,7 @@ func Specs() []indirector.Spec {
 			Name: "resource", Class: "Puppet::Resource", Model: is[*model.Resource],
 			Default: "ral", KeyMatches: resourceMatches,
 			Doc:   "The state of one resource. The key is the type and the title, split at the first slash.",
-			Lacks: lacks("ral store_configs"),
+			Lacks: lacks("ral"),
 		},
 		{
 			Name: "report", Class: "Puppet::Transaction::Report", Model: is[*model.Report],
@@ -46,7 +45,6 @@ func Specs() []indirector.Spec {
 			Name: "catalog", Class: "Puppet::Resource::Catalog", Model: is[*model.Catalog],
 			Setting: "catalog_terminus",
 			Doc:     "What is to be done on a node: all of its resources and how they depend on each other. The key is the certname.",
-			Lacks:   lacks("store_configs"),
 		},
 		{
 			Name: "data_binding", Class: "Puppet::DataBinding",

@@ -22,6 +22,7 @@ import (
 	"indirtui/termini/rest"
 	"indirtui/termini/sqlstore"
 	"indirtui/termini/status"
+	"indirtui/termini/storeconfigs"
 )
 
 // All returns the descriptors of all termini, by indirection. What Puppet has
@@ -35,6 +36,7 @@ func All() []indirector.Descriptor {
 		puppetdb.Catalog,
 		flatfile.CatalogYAML,
 		rest.Catalog,
+		storeconfigs.Catalog,
 		sqlstore.PostgreSQLCatalog,
 		sqlstore.SQLiteCatalog,
 		certificates.CertificateCA,
@@ -60,6 +62,7 @@ func All() []indirector.Descriptor {
 		puppetdb.FactsApply,
 		rest.Facts,
 		flatfile.FactsYAML,
+		storeconfigs.Facts,
 		sqlstore.PostgreSQLFacts,
 		sqlstore.SQLiteFacts,
 		filebucket.File,
@@ -85,6 +88,7 @@ func All() []indirector.Descriptor {
 		puppetdb.Node,
 		rest.Node,
 		flatfile.NodeYAML,
+		storeconfigs.Node,
 		sqlstore.PostgreSQLNode,
 		sqlstore.SQLiteNode,
 		certificates.KeyCA,
@@ -101,6 +105,7 @@ func All() []indirector.Descriptor {
 		sqlstore.PostgreSQLReport,
 		sqlstore.SQLiteReport,
 		rest.Resource,
+		storeconfigs.Resource,
 		sqlstore.PostgreSQLResource,
 		sqlstore.SQLiteResource,
 		status.Local,

@@ -22,11 +22,11 @@ func HeadlineOf(t *Trace) Headline {
 	case t.Served == ByInjection:
 		h.Answered = "you (injected)"
 	case t.Served == ByCache:
-		h.Answered = "cache " + cache.Terminus
+		h.Answered = "cache " + t.Owners(CacheRead)
 	case t.Served == ByTerminus:
-		h.Answered = "terminus " + primary.Terminus
+		h.Answered = "terminus " + t.Owners(Terminus)
 	case t.Verb == Save && t.Steps[CacheWrite].Answer == Written:
-		h.Answered = "cache " + cache.Terminus
+		h.Answered = "cache " + t.Owners(CacheWrite)
 	case t.Outcome == Run:
 		h.Answered = "nobody yet"
 	case t.Error != "":
@@ -49,22 +49,22 @@ func HeadlineOf(t *Trace) Headline {
 		}
 	}
 	if cache.Terminus != "" && (t.Verb == Find || t.Verb == Head || t.Verb == Expire) {
-		ask("cache "+cache.Terminus, CacheRead)
+		ask("cache "+t.Owners(CacheRead), CacheRead)
 	}
 	if t.Verb != Expire && primary.Terminus != "" {
-		ask("terminus "+primary.Terminus, Terminus)
+		ask("terminus "+t.Owners(Terminus), Terminus)
 	}
 	if cache.Terminus != "" && (t.Verb == Save || t.Verb == Destroy) {
-		ask("cache "+cache.Terminus, CacheWrite)
+		ask("cache "+t.Owners(CacheWrite), CacheWrite)
 	}
 	if cache.Terminus != "" && cache.Terminus != "off" && t.Verb == Search {
 		not = append(not, "cache "+cache.Terminus+" (searches are never cached)")
 	}
 	h.Asked, h.NotAsked = strings.Join(asked, ", "), strings.Join(not, ", ")
 	h.Asked = cmp.Or(h.Asked, "nobody")
-	h.Decided = decided(primary)
+	h.Decided = decided(primary) + t.passedBy(Terminus)
 	if cache.Terminus != "" {
-		h.Decided += "; cache " + decided(cache)
+		h.Decided += "; cache " + decided(cache) + cmp.Or(t.passedBy(CacheRead), t.passedBy(CacheWrite))
 	}
 	return h
 }

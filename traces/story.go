@@ -54,7 +54,7 @@ func (t *Trace) failedByYou() bool {
 func storyOfItself(t *Trace) string {
 	for _, sentence := range []func(*Trace) string{
 		storyOfInjection, storyOfFailure, storyOfHidden, storyOfStale, storyOfRefusal, storyOfLeftover,
-		storyOfExplanation, storyOfCache, storyOfRoute, storyOfChoice, storyOfNothing, storyOfAnswer,
+		storyOfExplanation, storyOfPassed, storyOfCache, storyOfRoute, storyOfChoice, storyOfNothing, storyOfAnswer,
 	} {
 		if s := sentence(t); s != "" {
 			return s
@@ -232,16 +232,9 @@ func (t *Trace) asksServer() bool {
 	return false
 }
 
-// chosen is the terminus that was asked: for a selector the one that it chose.
-func (t *Trace) chosen() string {
-	name := t.Primary.Winner().Terminus
-	for i := range t.Spans {
-		if s := &t.Spans[i]; name == "selector" && s.Kind == Choose && s.Err == "" {
-			return s.Answer
-		}
-	}
-	return name
-}
+// chosen is the terminus that was asked: the one that the routed one passed the
+// request on to, if it did.
+func (t *Trace) chosen() string { return cmp.Or(t.Passed(Terminus), t.Primary.Winner().Terminus) }
 
 // object is the terminus that was asked, or was not: "the server", "exec", "terminus
 // json".

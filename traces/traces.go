@@ -471,6 +471,7 @@ type Span struct {
 const (
 	AttrEnvironment = "environment" // that the answer names
 	AttrWritten     = "written"     // of File: when the file was, as RFC 3339
+	AttrTerminus    = "terminus"    // of Choose: to which the request was passed on
 )
 
 // Attr returns the value of an attribute, or "".

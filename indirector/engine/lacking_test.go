@@ -17,8 +17,8 @@ func TestLackingTermini(t *testing.T) {
   facts:
     terminus: json
     cache: network_device
-  catalog:
-    terminus: store_configs
+  resource:
+    terminus: ral
   report:
     terminus: of_a_plugin
   node:
@@ -38,7 +38,7 @@ func TestLackingTermini(t *testing.T) {
 		request indirector.Request
 		err     string // "" is none of ours
 	}{
-		{"of Puppet", find("catalog", "n1"), "indirtui has no terminus store_configs yet; Puppet has"},
+		{"of Puppet", find("resource", "Notify/n"), "indirtui has no terminus ral yet; Puppet has"},
 		{"of a plugin", indirector.Request{Indirection: "report", Verb: indirector.Find, Key: "n1"}, s.Expand("indirtui has no terminus of_a_plugin yet; a plugin in $dir/var/lib has")},
 		{"as a cache", find("facts", "n1"), "indirtui has no terminus network_device yet; Puppet has"},
 		{"the cache is left out", indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "n1", Cache: indirector.Off}, ""},

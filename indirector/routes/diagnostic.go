@@ -102,8 +102,37 @@ func (l *loader) usable(indirection, slot string, s traces.Slot) {
 	case !l.in.Registry.Has(indirection, w.Terminus):
 		d.Text = fmt.Sprintf("Could not find terminus %s for indirection %s", w.Terminus, indirection)
 	default:
+		l.passes(d, w.Terminus)
 		return
 	}
+	l.warn(d)
+}
+
+// passes warns of a terminus that passes requests on to none that can be asked. Rules
+// STORE-SC-01, STORE-SC-07.
+func (l *loader) passes(d Diagnostic, terminus string) {
+	desc := l.in.Registry.Descriptor(d.Indirection, terminus)
+	if desc.Passes == nil {
+		return
+	}
+	env := indirector.Env{Indirection: d.Indirection, Terminus: terminus, Application: l.in.Application, Settings: l.in.Settings}
+	c := desc.Passes(env, nil)
+	d.Source = c.Source
+	switch err := indirector.CheckPassed(terminus, c); {
+	case c == traces.Choice{}: // it depends on the request
+		return
+	case err != nil:
+		d.Text = indirector.Message(err)
+		l.warn(d)
+		return
+	case l.in.owner(d.Indirection, c.Terminus) != "":
+		d.ID, d.Text = Lacking, indirector.Lacking(c.Terminus, l.in.owner(d.Indirection, c.Terminus))
+	case !l.in.Registry.Has(d.Indirection, c.Terminus):
+		d.Text = fmt.Sprintf("Could not find terminus %s for indirection %s", c.Terminus, d.Indirection)
+	default:
+		return
+	}
+	d.Text += " (" + c.Source + ")"
 	l.warn(d)
 }
 

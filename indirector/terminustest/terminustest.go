@@ -54,6 +54,9 @@ type Options struct {
 	Siblings []indirector.Descriptor
 	// Raises is set if a find of nothing is an error other than ErrNotFound.
 	Raises bool
+	// DestroySaves is set if destroy saves, as Puppet's store_configs does: it is not
+	// checked.
+	DestroySaves bool
 	// Invents is set if a find answers every key.
 	Invents bool
 	// Do answers nested requests; nil finds nothing.
@@ -199,25 +202,36 @@ func (s *suite) make(u *subject) (err error) {
 	if env.Now == nil {
 		env.Now = time.Now
 	}
-	env.Sibling = s.siblings(env)
+	env.Sibling, env.Described = s.siblings(env), s.described
 	u.terminus, err = s.d.New(env)
 	u.can = s.verbs(u.terminus)
 	return err
 }
 
-// siblings makes the termini of Siblings.
+// siblings makes the termini of Siblings, each when it is first asked for.
 func (s *suite) siblings(env indirector.Env) func(string) (indirector.Terminus, error) {
+	values := env.Settings.(*recordingSettings).Values
+	all := map[string]func() (indirector.Terminus, error){}
+	for _, d := range s.o.Siblings {
+		env.Terminus, env.Settings = d.Name, &recordingSettings{Values: values}
+		its := env
+		all[d.Name] = sync.OnceValues(func() (indirector.Terminus, error) { return d.New(its) })
+	}
 	return func(name string) (indirector.Terminus, error) {
-		for _, d := range s.o.Siblings {
-			if d.Name != name {
-				continue
-			}
-			env := env
-			env.Terminus, env.Settings = name, &recordingSettings{Values: env.Settings.(*recordingSettings).Values}
-			return d.New(env)
+		if made := all[name]; made != nil {
+			return made()
 		}
 		return nil, fmt.Errorf("there is no terminus %s here", name)
 	}
+}
+
+// described returns the descriptor of one of Siblings, or nil.
+func (s *suite) described(name string) *indirector.Descriptor {
+	i := slices.IndexFunc(s.o.Siblings, func(d indirector.Descriptor) bool { return d.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.o.Siblings[i]
 }
 
 // verbs are those that are checked.
@@ -225,6 +239,9 @@ func (s *suite) verbs(t indirector.Terminus) indirector.Verbs {
 	can := indirector.VerbsOf(t)
 	if s.o.NoSearch {
 		can[indirector.Search] = nil
+	}
+	if s.o.DestroySaves {
+		can[indirector.Destroy] = nil
 	}
 	return can
 }
@@ -489,6 +506,10 @@ func outside(t *testing.T, u *subject) []string {
 }
 
 func (s *suite) expiration(t *testing.T, u *subject) {
+	keeps := s.d.KeepsExpiry
+	if k, ok := u.terminus.(indirector.Keeper); ok {
+		keeps = k.KeepsExpiry()
+	}
 	for _, key := range s.keysOfSeed() {
 		e, ok := s.o.Seed[key].(indirector.Expirer)
 		if !ok {
@@ -507,12 +528,12 @@ func (s *suite) expiration(t *testing.T, u *subject) {
 		if !ok {
 			t.Fatalf("find %q: %T has no expiration", key, got)
 		}
-		if kept := found.Expiration().Equal(at); kept != s.d.KeepsExpiry {
-			t.Errorf("expiration %v came back as %v; KeepsExpiry is %v", at, found.Expiration(), s.d.KeepsExpiry)
+		if kept := found.Expiration().Equal(at); kept != keeps {
+			t.Errorf("expiration %v came back as %v; KeepsExpiry is %v", at, found.Expiration(), keeps)
 		}
 		if p, ok := u.terminus.(indirector.Peeker); ok {
 			entry, err := p.Peek(t.Context(), key)
-			if err != nil || entry.Expiration.Equal(at) != s.d.KeepsExpiry {
+			if err != nil || entry.Expiration.Equal(at) != keeps {
 				t.Errorf("peek %q: expiration %v, %v; want %v", key, entry.Expiration, err, at)
 			}
 		}

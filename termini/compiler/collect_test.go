@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,15 +21,16 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
-	"indirtui/indirector/origins"
 	"indirtui/indirector/settings"
 	"indirtui/termini"
-	"indirtui/traces"
 )
 
 // A step is a compile of real Puppet Server with PuppetDB behind it.
 type step struct {
-	Compile     string         `json:"compile"` // "" of what is done to PuppetDB only
+	Compile     string         `json:"compile"`    // "" of what is done to PuppetDB only:
+	Deactivate  string         `json:"deactivate"` // a node
+	Swallow     bool           `json:"swallow"`    // what the next compile stores, for a while
+	Refuse      bool           `json:"refuse"`     // the query or the catalog of the next compile
 	Environment string         `json:"environment"`
 	Facts       map[string]any `json:"facts"`
 	Status      int            `json:"status"`
@@ -46,23 +48,30 @@ type exchange struct {
 	Answered json.RawMessage `json:"answered"`
 }
 
-// What other nodes export is searched for as Puppet does, as often, and has the same place
-// in the catalog. Rules STORE-COL-01 to STORE-COL-09.
-func TestGoldenCollect(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(golden.Path(t, "stores", "collect", "cases.json"))
+// A collectCase is a site and what its nodes did, one after the other.
+type collectCase struct {
+	ID    string `json:"id"`
+	Site  string `json:"site"`
+	Steps []step `json:"steps"`
+}
+
+func collectCases(t *testing.T) (cases []collectCase) {
+	t.Helper()
+	text, err := os.ReadFile(golden.PathBeside(t, "../../indirector/puppetdb", "stores", "collect", "cases.json"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	var cases []struct {
-		ID    string `json:"id"`
-		Site  string `json:"site"`
-		Steps []step `json:"steps"`
 	}
 	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases {
+	return cases
+}
+
+// What other nodes export is searched for as Puppet does, as often, and has the same place
+// in the catalog. Rules STORE-COL-01 to STORE-COL-09.
+func TestGoldenCollect(t *testing.T) {
+	t.Parallel()
+	for _, c := range collectCases(t) {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
 			for i, s := range c.Steps {
@@ -77,17 +86,38 @@ func TestGoldenCollect(t *testing.T) {
 // check compiles one catalog. PuppetDB answers as it did then.
 func (s *step) check(t *testing.T, site string) {
 	t.Parallel()
-	root, environment := t.TempDir(), "environment"
-	if s.Environment != "" {
-		environment += "_" + s.Environment
+	root := t.TempDir()
+	db := &puppetdb{step: s}
+	e := db.engine(t, root)
+	s.layOut(t, root, site)
+	resp, err := s.ask(t, e, "")
+	if diff := gocmp.Diff(s.queries(), db.asked); diff != "" {
+		t.Errorf("queries (-want +got):\n%s", diff)
 	}
-	manifests := filepath.Join(root, "environments", environment, "manifests")
+	s.compare(t, root, resp, err)
+}
+
+// environment returns the name of the environment that has the site.
+func (s *step) environment() string {
+	if s.Environment != "" {
+		return "environment_" + s.Environment
+	}
+	return "environment"
+}
+
+// layOut writes the site below root.
+func (s *step) layOut(t *testing.T, root, site string) {
+	t.Helper()
+	manifests := filepath.Join(root, "environments", s.environment(), "manifests")
 	if err := os.MkdirAll(manifests, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(manifests, "site.pp"), site, 0o644)
-	db := &puppetdb{step: s}
-	e := db.engine(t, root)
+}
+
+// ask sends the request of an agent. The cache is "" for the routed one.
+func (s *step) ask(t *testing.T, e *engine.Engine, cache string) (*indirector.Response, error) {
+	t.Helper()
 	node := s.Compile + ".example.com"
 	facts, err := json.Marshal(s.Facts)
 	if err != nil {
@@ -97,16 +127,19 @@ func (s *step) check(t *testing.T, site string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := e.Do(t.Context(), &indirector.Request{
-		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: environment,
+	return e.Do(t.Context(), &indirector.Request{
+		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: s.environment(), Cache: cache,
 		Remote: &indirector.Remote{Node: node, Authenticated: true, Extensions: map[string]string{}},
 		Options: []indirector.Option{
 			{Name: "facts", Value: &model.Facts{Name: node, Values: values}}, {Name: "facts_format", Value: "application/json"},
 		},
 	})
-	if diff := gocmp.Diff(s.queries(), db.asked); diff != "" {
-		t.Errorf("queries (-want +got):\n%s", diff)
-	}
+}
+
+// compare compares what came of the request. The order of resources and edges is that of
+// the store, and has no meaning. Rule STORE-COL-11.
+func (s *step) compare(t *testing.T, root string, resp *indirector.Response, err error) {
+	t.Helper()
 	if s.Status != 200 {
 		if err == nil {
 			t.Fatalf("it compiles, want the error %s", s.Error.Message)
@@ -133,67 +166,21 @@ func (s *step) check(t *testing.T, site string) {
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(made), root+"/", "/code/")), &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(s.Catalog, got); diff != "" {
+	if diff := gocmp.Diff(sorted(s.Catalog), sorted(got)); diff != "" {
 		t.Errorf("catalog (-want +got):\n%s", diff)
 	}
 }
 
-// The trace has what a collector asked below it, and each attribute is known to be of the
-// node that exports it.
-func TestCollected(t *testing.T) {
-	t.Parallel()
-	const row = `{"status":200,"body":[{"type":"Notify","title":"n","file":"/e/site.pp","line":3,"certname":"a","parameters":{"message":"hi"}}]}`
-	db := &puppetdb{step: &step{Status: 200, PuppetDB: []exchange{{Query: "1", Answered: []byte(row)}, {Query: "2", Answered: []byte(row)}}}}
-	root := t.TempDir()
-	manifests := filepath.Join(root, "environments", "production", "manifests")
-	if err := os.MkdirAll(manifests, 0o755); err != nil {
-		t.Fatal(err)
+// sorted returns a catalog whose resources and edges have an order.
+func sorted(catalog map[string]any) map[string]any {
+	catalog = maps.Clone(catalog)
+	for _, name := range []string{"resources", "edges"} {
+		list, _ := catalog[name].([]any)
+		list = slices.Clone(list)
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		catalog[name] = list
 	}
-	write(t, filepath.Join(manifests, "site.pp"), "Notify <<| tag == 'x' |>> { message => 'other' }", 0o644)
-	e := db.engine(t, root)
-	resp, err := e.Do(t.Context(), &indirector.Request{
-		Indirection: "catalog", Verb: indirector.Find, Key: "b", Options: []indirector.Option{
-			{Name: "facts", Value: &model.Facts{Name: "b", Values: data.OfHash(nil)}}, {Name: "facts_format", Value: "application/json"},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Store.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	trace, lost := e.Store.Trace(resp.Trace)
-	if lost != nil {
-		t.Fatal(lost)
-	}
-	var got []string
-	spans := trace.Spans
-	for i, s := range spans {
-		if s.Kind == traces.Nested && strings.HasPrefix(s.Name, "search") {
-			got = append(got, s.Name+": "+s.Answer)
-			if at := slices.IndexFunc(spans, func(x traces.Span) bool { return x.ID == s.Parent }); at < 0 || at > i {
-				t.Errorf("%s is below nothing", s.Name)
-			} else {
-				got = append(got, "  of "+spans[at].Name+": "+spans[at].Answer)
-			}
-		}
-	}
-	want := []string{
-		"search resource Notify: 1 found", "  of collector Notify <<| tag == 'x' |>>: 1 collected",
-		"search resource Notify: 1 found", "  of collector Notify <<| tag == 'x' |>>: 0 collected",
-	}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	catalog := resp.Instance().(*model.Catalog)
-	document := catalog.Origins.Document(func(s string) string { return s })
-	sources := document.Find("Notify[n]").Sources("message")
-	if diff := gocmp.Diff([]origins.Source{
-		{From: "collector", File: filepath.Join(manifests, "site.pp"), Line: 1},
-		{From: "exported resource", Level: "of a", File: "/e/site.pp", Line: 3},
-	}, sources); diff != "" {
-		t.Error(diff)
-	}
+	return catalog
 }
 
 // queries are those that Puppet Server sent.
@@ -206,7 +193,7 @@ func (s *step) queries() (all []string) {
 	return all
 }
 
-// A puppetdb stands in the place of store_configs.
+// A puppetdb stands behind store_configs.
 type puppetdb struct {
 	step  *step
 	asked []string
@@ -218,19 +205,25 @@ func (db *puppetdb) engine(t *testing.T, root string) *engine.Engine {
 	all := termini.All()
 	for _, name := range []string{"catalog", "facts", "resource"} {
 		all = append(all, indirector.Descriptor{
-			Indirection: name, Name: "store_configs", Doc: "A recorded PuppetDB.", Type: (*puppetdb)(nil),
+			Indirection: name, Name: "recorded", Doc: "A recorded PuppetDB.", Type: (*puppetdb)(nil),
 			New: func(indirector.Env) (indirector.Terminus, error) { return db, nil },
 		})
 	}
+	return withStore(t, root, all, settings.Override{Name: "storeconfigs_backend", Value: "recorded", Source: "puppet.conf:9"})
+}
+
+// withStore returns an engine of a server with storeconfigs.
+func withStore(t *testing.T, root string, all []indirector.Descriptor, set ...settings.Override) *engine.Engine {
+	t.Helper()
 	e, err := engine.New(engine.Options{
 		Specs: termini.Specs(), Termini: all, ConfDir: filepath.Join(root, "conf"), VarDir: filepath.Join(root, "var"),
 		Application: "server", Write: true, Log: slog.New(slog.DiscardHandler),
-		Set: []settings.Override{
+		Set: append([]settings.Override{
 			{Name: "certname", Value: "puppet.example.com"},
 			{Name: "codedir", Value: root},
 			{Name: "environmentpath", Value: filepath.Join(root, "environments")},
 			{Name: "storeconfigs", Value: "true"},
-		},
+		}, set...),
 	})
 	if err != nil {
 		t.Fatal(err)

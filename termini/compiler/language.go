@@ -71,13 +71,19 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if stops := indirector.CodeStopsOf(ctx); stops != nil {
 		o.Eval.Stopper = stopper{stops}
 	}
-	result, err := site.Compile(ctx, o, compile.Options{
+	var collected collections
+	options := compile.Options{
 		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: newUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
-		Exported: func(ctx context.Context, typ string, filter data.Value) ([]*model.Resource, error) {
+		Exported: func(ctx context.Context, typ string, filter data.Value) (compile.Exports, error) {
 			return l.exported(ctx, in, typ, filter)
 		},
-	}, get("code"))
+	}
+	if traces.FromContext(ctx) != nil {
+		options.Collected = collected.add
+	}
+	result, err := site.Compile(ctx, o, options, get("code"))
+	collected.note(ctx, l.env.Now(), err)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -187,27 +193,6 @@ func elsewhere(resp *indirector.Response) string {
 	return "terminus " + resp.From.Terminus
 }
 
-// exported asks for the resources of a type that other nodes export. Rule LANG-RES-14.
-func (l *language) exported(ctx context.Context, in *Input, typ string, filter data.Value) ([]*model.Resource, error) {
-	resp, err := nested.Ask(ctx, l.env.Do, &indirector.Request{
-		Indirection: "resource", Verb: indirector.Search, Key: typ, Environment: in.Environment,
-		Options: []indirector.Option{{Name: "host", Value: in.Node.Name}, {Name: "filter", Value: filter}},
-	})
-	if resp == nil {
-		return nil, bare(err)
-	}
-	found, _ := resp.Value.([]indirector.Instance)
-	out := make([]*model.Resource, len(found))
-	for i, inst := range found {
-		r, ok := inst.(*model.Resource)
-		if !ok {
-			return nil, fmt.Errorf("the answer to %q is no resource", typ)
-		}
-		out[i] = r
-	}
-	return out, nil
-}
-
 // log passes on what programs log. Warnings are notes of the request, too.
 func (l *language) log(ctx context.Context, e eval.LogEntry) {
 	l.env.Log.Log(ctx, indirector.Levels[e.Level], e.String())
@@ -253,6 +238,9 @@ func failed(ctx context.Context, err error) error {
 	}
 	var failed *compile.Error
 	if errors.As(err, &failed) {
+		if failed.Why != "" {
+			traces.ExplainFailure(ctx, failed.Why)
+		}
 		if len(failed.Containers) > 0 {
 			traces.AddNote(ctx, "within "+strings.Join(failed.Containers, ", "))
 		}

@@ -21,6 +21,13 @@ var BySelector = indirector.Descriptor{
 	New: func(env indirector.Env) (indirector.Terminus, error) {
 		return &Selector{env: env}, nil
 	},
+	Passes: func(_ indirector.Env, req *indirector.Request) traces.Choice {
+		if req == nil {
+			return traces.Choice{}
+		}
+		name, why := choose(req)
+		return traces.Choice{Terminus: name, Kind: traces.FromRequest, Source: why}
+	},
 }
 
 // A Selector passes requests on. It is safe for concurrent use.

@@ -69,7 +69,7 @@ var (
 	}
 	MetadataSelector = indirector.Descriptor{
 		Indirection: "file_metadata", Name: "selector", Note: "one of the others, by the key",
-		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector,
+		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector, Passes: passes,
 		Doc: "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
 	}
 )
@@ -93,7 +93,7 @@ var (
 	}
 	ContentSelector = indirector.Descriptor{
 		Indirection: "file_content", Name: "selector", Note: "one of the others, by the key",
-		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector,
+		Settings: selectorSettings, Rules: selectorRules, Type: (*Selector)(nil), New: newSelector, Passes: passes,
 		Doc: "Passes each request on to rest, file_server, http or file, by the scheme and the server of its key.",
 	}
 )

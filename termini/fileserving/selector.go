@@ -24,6 +24,19 @@ func newSelector(env indirector.Env) (indirector.Terminus, error) {
 	return &Selector{env: env}, nil
 }
 
+// passes returns what a selector would choose for a request.
+func passes(env indirector.Env, req *indirector.Request) traces.Choice {
+	if req == nil {
+		return traces.Choice{}
+	}
+	name, because, _ := (&Selector{env: env}).choose(req)
+	kind := traces.FromRequest
+	if because.Reason == traces.BySetting {
+		kind = traces.FromSetting
+	}
+	return traces.Choice{Terminus: name, Kind: kind, Source: because.About}
+}
+
 func (t *Selector) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	v, err := t.pass(ctx, req)
 	inst, _ := v.(indirector.Instance)

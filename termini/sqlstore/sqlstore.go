@@ -61,7 +61,7 @@ func describe[T indirector.Terminus](engine, indirection, doc string, make func(
 	}
 	var none T
 	return indirector.Descriptor{
-		Indirection: indirection, Name: engine, Party: party, Doc: fmt.Sprintf(doc, where),
+		Indirection: indirection, Name: engine, Party: party, Note: "a store in " + where, Doc: fmt.Sprintf(doc, where),
 		AlwaysNil: indirection == "catalog" || indirection == "node",
 		Settings:  sqlstore.Settings(engine), Rules: []string{"IND-TERM-12"}, Type: none,
 		New: func(env indirector.Env) (indirector.Terminus, error) {

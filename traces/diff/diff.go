@@ -276,17 +276,25 @@ func sideOf(log Log, t *traces.Trace) Side {
 	return Side{
 		Recording: log.Path(), Name: fmt.Sprintf("#%d", t.ID), Request: t.ID, Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Start: &t.Start, Took: t.Took, Outcome: t.Outcome.String(), Served: t.Served.String(),
-		Terminus: t.Primary.Winner().Terminus, Cache: t.Cache.Winner().Terminus, Decided: traces.HeadlineOf(t).Decided,
+		Terminus: t.Owners(traces.Terminus), Cache: t.Owners(cacheStep(t)), Decided: traces.HeadlineOf(t).Decided,
 		Error: t.Error, Size: v.Size, Redacted: v.Redacted,
 	}
+}
+
+// cacheStep is the step in which the cache was asked.
+func cacheStep(t *traces.Trace) traces.Step {
+	if t.Verb == traces.Save || t.Verb == traces.Destroy {
+		return traces.CacheWrite
+	}
+	return traces.CacheRead
 }
 
 func question(t *traces.Trace, s traces.Step) Question {
 	q := t.Steps[s]
 	out := Question{Answer: q.Answer.String(), Because: q.Because.String(), Took: q.Took, words: q.Answer.Words()}
 	if s == traces.Route && q.Answer == traces.Chosen {
-		out.Answer = strings.TrimSpace("terminus " + t.Primary.Winner().Terminus)
-		if cache := t.Cache.Winner().Terminus; cache != "" {
+		out.Answer = strings.TrimSpace("terminus " + t.Owners(traces.Terminus))
+		if cache := t.Owners(cacheStep(t)); cache != "" {
 			out.Answer += ", cache " + cache
 		}
 		out.words = out.Answer

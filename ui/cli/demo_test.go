@@ -48,7 +48,7 @@ func TestDemoOfASituation(t *testing.T) {
 	if err := s.close(); err != nil {
 		t.Error(err)
 	}
-	for name, want := range map[string]string{"S-77": "there is no situation", "S-44": "cannot be played"} {
+	for name, want := range map[string]string{"S-77": "there is no situation", "S-43": "cannot be played"} {
 		if _, err := (&demoCommand{listing: listing{p: p}}).open(name, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)
 		}

@@ -21,6 +21,8 @@ type routeRow struct {
 	Source      string           `json:"source"`
 	Place       string           `json:"place"`
 	Exists      bool             `json:"exists"`
+	PassesTo    string           `json:"passes_to,omitempty"`  // another terminus, to which it passes requests on
+	PassesFor   string           `json:"passes_for,omitempty"` // what named that one
 	Chain       []routeCandidate `json:"chain"`
 }
 
@@ -70,6 +72,8 @@ func routeRows(e *engine.Engine, only []string) ([]routeRow, error) {
 			w := r.Slot(slot).Winner()
 			row := routeRow{Chain: []routeCandidate{}, Indirection: name, Slot: slot, Terminus: w.Terminus, Source: w.Kind.String(), Place: w.Source}
 			row.Exists = w.Terminus == "" || w.Terminus == indirector.Off || slot == indirector.SlotTTL || e.Registry().Descriptor(name, w.Terminus) != nil
+			passed := e.Passed(name, w.Terminus, nil)
+			row.PassesTo, row.PassesFor = passed.Terminus, passed.Source
 			decided := false
 			for _, c := range r.Slot(slot) {
 				o := routeCandidate{
@@ -104,6 +108,9 @@ func printRoutes(out io.Writer, e *engine.Engine, rows []routeRow, chain bool) e
 			terminus += " (not in this build)"
 		}
 		put(r.Indirection, r.Slot, terminus, r.Source, r.Place)
+		if r.PassesTo != "" {
+			put("", "", "→ "+r.PassesTo, "setting", r.PassesFor)
+		}
 		if !chain {
 			return
 		}

@@ -63,10 +63,11 @@ func Written(log session.Log, t *traces.Trace) *indirector.Request {
 }
 
 // partly reports whether the value of an option is what a trace keeps of a long
-// text, of an instance or of encoded facts: a beginning, a name, or a count.
+// text, of an instance or of encoded facts: a beginning, a name, or a count; or of a
+// filter, which is no text.
 func partly(o traces.Option) bool {
 	cut := strings.HasSuffix(o.Value, "…") && (len(o.Value) >= traces.LongestOption || strings.Contains(o.Value, "(masked "))
-	return cut || indirector.Described(o.Value) || o.Name == "facts" && strings.HasPrefix(o.Value, "(")
+	return cut || indirector.Described(o.Value) || o.Name == "filter" || o.Name == "facts" && strings.HasPrefix(o.Value, "(")
 }
 
 // Without returns what a replay of t leaves out: ", without facts, …"; "" if nothing.

@@ -38,6 +38,7 @@ func TestRequest(t *testing.T) {
 		{"agent web01", []traces.Option{{Name: "job", Value: "(masked secret, 3 B, tag 0a1b)"}}, "web01 [{job (masked secret, 3 B, tag 0a1b)}] 0", ""},
 		{"agent", nil, " [] 0", ""},
 		{"agent web01", []traces.Option{{Name: "facts", Value: strings.Repeat("x", 200) + "…"}, {Name: "b", Value: "…"}, {Name: "c", Value: "(facts of web01, not kept)"}}, "web01 [{b …}] 2", ", without facts and c, not recorded in full"},
+		{"terminus", []traces.Option{{Name: "host", Value: "b"}, {Name: "filter", Value: "tag == 'x'"}}, " [{host b}] 1", ", without filter, not recorded in full"},
 		{"agent web01", []traces.Option{{Name: "facts", Value: "(2 facts, 86 B of json: kernel, os)"}, {Name: "b", Value: "(2)"}}, "web01 [{b (2)}] 1", ", without facts, not recorded in full"},
 	} {
 		tr := &traces.Trace{Verb: traces.Find, Indirection: "catalog", Key: "web01", Caller: tt.caller, Options: tt.options}

@@ -180,7 +180,7 @@ func (r *Routes) candidate(f row, slot string, c traces.Choice, wins bool) candi
 	out.state = [2]string{"overruled", "overruled"}
 	switch {
 	case wins:
-		out.mark, out.style, out.below = g.Happened, term.Plain, r.counts(f.name, slot)
+		out.mark, out.style, out.below = g.Happened, term.Plain, append(r.passedOn(f, slot), r.counts(f.name, slot)...)
 		if c.Kind >= traces.FromFace {
 			out.style = term.Touched
 		}
@@ -235,6 +235,19 @@ func short(env *session.Env, c traces.Choice) string {
 		}
 	}
 	return brief(env, c)
+}
+
+// passedOn is the terminus to which that of a slot passes requests on, and what named
+// it.
+func (r *Routes) passedOn(f row, slot string) term.Lines {
+	c := r.passed(f, slot)
+	if c.Terminus == "" {
+		return nil
+	}
+	var l term.Line
+	l.Space(markCells)
+	l.Put(term.Plain, "→ "+c.Terminus+": "+c.Source)
+	return term.Lines{l}
 }
 
 // counts are what the wrappers of a slot have done since they were chosen.

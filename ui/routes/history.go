@@ -67,6 +67,9 @@ func (r *Routes) page(f row) widget.Page {
 		p.Add("", "", term.Plain)
 		p.Add(slot, fmt.Sprintf("%s   every source, strongest first", shown(slot, s.Winner().Terminus)), term.Bold)
 		r.pageOf(&p, slot, s)
+		if c := r.passed(f, slot); c.Terminus != "" {
+			p.Add("passes on", "to "+c.Terminus+": "+c.Source, term.Plain)
+		}
 	}
 	p.Add("", "", term.Plain)
 	changes := r.changes(f.name)

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
+	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
@@ -28,6 +29,9 @@ type Engine interface {
 	Configured() indirector.Routes
 	// WrapperCounts returns what the faults and delays of a slot have done.
 	WrapperCounts(indirection, slot string) []indirector.WrapperCount
+	// Passed returns the terminus to which another one passes requests on, and what
+	// named it; zero if that one answers itself.
+	Passed(indirection, terminus string, r *indirector.Request) traces.Choice
 	// Overrides returns the indirections whose route is another now.
 	Overrides() []string
 }

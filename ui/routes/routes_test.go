@@ -296,7 +296,7 @@ func TestChoicesInOneLine(t *testing.T) {
 	t.Parallel()
 	for width, want := range map[int][]string{
 		200: {"x terminus yaml          routes.yaml:4, section master", "not applied: not agent", "o terminus facter        application agent, setting facts_terminus"},
-		140: {"x terminus yaml          routes.yaml:4, section master   not agent", "o terminus facter        app agent, facts_terminus        in force"},
+		140: {"x terminus yaml          routes.yaml:4, master      not agent", "o terminus facter        app agent, facts_terminus   in force"},
 		80:  {"- terminus facter        setting facts_terminus, default        overruled", "- cache    store_configs storeconfigs is false"},
 		60:  {"x terminus yaml                                not agent", "|   routes.yaml:4, section master  "},
 	} {
@@ -399,4 +399,23 @@ func to(t *testing.T, p *uitest.Player, text string) {
 		p.Keys("j")
 	}
 	t.Fatalf("no line with %q to go to:\n%s", text, p.Frame())
+}
+
+// A terminus that passes requests on is shown with the one that gets them, and with the
+// setting that named that one; also if that is not in this build. Rule STORE-SC-10.
+func TestBothOwners(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{80, 140} {
+		h, log, about := site(t)
+		if err := h.Assign("facts", indirector.SlotTerminus, traces.Choice{Terminus: "store_configs", Kind: traces.FromYou}); err != nil {
+			t.Fatal(err)
+		}
+		p := play(t, h, log, about, width, 40).Keys("3")
+		p.Want("→ puppetdb: setting storeconfigs_backend, default", "not in this build")
+		if got := p.Line(" facts "); width == 140 && !strings.Contains(got, " store_configs → puppetdb ") {
+			t.Errorf("row of facts: %q", got)
+		}
+		p.Keys("H").Want("passes on", "to puppetdb: setting storeconfigs_backend, default").Keys("esc")
+		p.Keys("W", "store_configs", "enter").Want("WHAT IF  facts terminus=store_configs → puppetdb")
+	}
 }

@@ -99,11 +99,30 @@ func (r *Routes) View() term.Lines {
 	if len(rows) == 0 {
 		return term.Lines{{}, term.Of(term.Quiet, "   "+isNothing)}.Fill(r.width, r.height)
 	}
+	r.list.Columns = r.columns(rows)
 	lines := r.list.Lines(r.env.Theme, r.width, func(i int, out *widget.Row) { r.line(rows[i], out) })
 	if room := r.height - len(lines); room > 1 && r.list.Cursor < len(rows) {
 		lines = append(lines, r.detail(rows[r.list.Cursor], room)...)
 	}
 	return lines
+}
+
+// columns have room for both owners of a route, where the table is wide. Rule
+// STORE-SC-10.
+func (r *Routes) columns(rows []row) []widget.Column {
+	if r.width < screen.Wide {
+		return narrow
+	}
+	columns := slices.Clone(wide)
+	for _, f := range rows {
+		for i, slot := range [...]string{indirector.SlotTerminus, indirector.SlotCache} {
+			if r.passed(f, slot).Terminus != "" {
+				c := &columns[i+1] // behind the name
+				c.Want = max(c.Want, term.Clean(r.owners(f, slot)).Width())
+			}
+		}
+	}
+	return columns
 }
 
 func (r *Routes) line(f row, out *widget.Row) {
@@ -134,8 +153,8 @@ func (r *Routes) line(f row, out *widget.Row) {
 		p50 = term.Millis(t.P50)
 	}
 	out.Next(style, f.name)
-	out.Next(style, orNone(f.route.Primary.Winner().Terminus))
-	out.Next(cache, orNone(f.route.Cache.Winner().Terminus))
+	out.Next(style, r.owners(f, indirector.SlotTerminus))
+	out.Next(cache, r.owners(f, indirector.SlotCache))
 	out.Next(style, r.setBy(f, out.Widths[setByColumn]))
 	if r.width >= screen.Wide {
 		out.Next(style, r.replaced(f))

@@ -238,7 +238,7 @@ func (p *panel) View() term.Lines { return p.lines() }
 func (p *panel) lines() term.Lines {
 	w := &p.shown
 	var head term.Line
-	head.Put(term.Bold, fmt.Sprintf(" WHAT IF  %s %s=%s", p.c.indirection, p.c.slot, p.c.terminus))
+	head.Put(term.Bold, fmt.Sprintf(" WHAT IF  %s %s=%s", p.c.indirection, p.c.slot, p.owners()))
 	switch {
 	case !p.done:
 		head.Put(term.Quiet, fmt.Sprintf("   so far %s, nothing is executed", term.Plural(w.total, "recorded request")))
@@ -266,6 +266,11 @@ func (p *panel) lines() term.Lines {
 		keys.Put(term.Plain, " "+k[1])
 	}
 	return append(lines, keys)
+}
+
+// owners is what was chosen, and to which terminus it would pass requests on.
+func (p *panel) owners() string {
+	return traces.Owners(p.c.terminus, p.r.engine.Passed(p.c.indirection, p.c.terminus, nil).Terminus)
 }
 
 func (p *panel) table() term.Lines {

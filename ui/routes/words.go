@@ -117,20 +117,22 @@ func sscan(why string, section, app *string) bool {
 	return true
 }
 
-// missing returns the names in force that are no terminus of this program, and
+// missing returns the names in force that are no terminus of this program, also those
+// to which requests are passed on, and
 // "" for a recording, which does not have them.
 func (r *Routes) missing(f row) (terminus, cache string) {
 	if r.engine == nil {
 		return "", ""
 	}
-	unknown := func(s traces.Slot) string {
-		name := s.Winner().Terminus
-		if name == "" || name == indirector.Off || r.engine.Registry().Descriptor(f.name, name) != nil {
-			return ""
+	unknown := func(slot string) string {
+		for _, name := range []string{f.route.Slot(slot).Winner().Terminus, r.passed(f, slot).Terminus} {
+			if name != "" && name != indirector.Off && r.engine.Registry().Descriptor(f.name, name) == nil {
+				return name
+			}
 		}
-		return name
+		return ""
 	}
-	return unknown(f.route.Primary), unknown(f.route.Cache)
+	return unknown(indirector.SlotTerminus), unknown(indirector.SlotCache)
 }
 
 // instead returns what could be used instead of a terminus that does not exist.
@@ -140,6 +142,20 @@ func (r *Routes) instead(indirection, slot, name string) string {
 		return fmt.Sprintf("%s %s does not exist here, and no other terminus of %s does", slot, name, indirection)
 	}
 	return fmt.Sprintf("%s %s does not exist here; %s could use %s", slot, name, indirection, strings.Join(known, ", "))
+}
+
+// passed returns the terminus to which that of a slot passes requests on, and what
+// named it; zero if it answers itself, and for a recording, which does not have that.
+func (r *Routes) passed(f row, slot string) traces.Choice {
+	if r.engine == nil {
+		return traces.Choice{}
+	}
+	return r.engine.Passed(f.name, f.route.Slot(slot).Winner().Terminus, nil)
+}
+
+// owners returns the terminus of a slot, and the one to which it passes requests on.
+func (r *Routes) owners(f row, slot string) string {
+	return traces.Owners(orNone(f.route.Slot(slot).Winner().Terminus), r.passed(f, slot).Terminus)
 }
 
 // warnings are what is wrong with an indirection, and then what is wrong with

@@ -28,6 +28,7 @@ type collector struct {
 	isFixed   bool
 	done      bool      // nothing is left of a fixed set
 	empty     []operand // what stands for it in a relationship if it collects nothing
+	learned   learned
 }
 
 // String returns what Puppet calls a collector.
@@ -132,19 +133,11 @@ func (c *collector) text() string {
 	if c.query == nil {
 		return c.typ.name + open + " " + end
 	}
-	return c.typ.name + open + " " + queryText(c.query) + " " + end
+	return c.typ.name + open + " " + data.FilterText(filterOf(c.query), maxText) + " " + end
 }
 
-func queryText(q *eval.Query) string {
-	if q.Left != nil {
-		return "(" + queryText(q.Left) + " " + q.Op + " " + queryText(q.Right) + ")"
-	}
-	value := eval.Text(q.Value)
-	if q.Value.Kind() == data.String {
-		value = "'" + value + "'"
-	}
-	return eval.Text(q.Name) + " " + q.Op + " " + value
-}
+// maxText is how much of a query is shown, in bytes.
+const maxText = 1000
 
 func (c *collector) evaluate() (bool, error) {
 	if c.exported && !c.c.o.Eval.StoreConfigs {
@@ -192,7 +185,8 @@ func (c *collector) others() (fresh []*resource, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range found {
+	c.learn(found)
+	for _, m := range found.Resources {
 		t, err := c.c.typeNamed(m.Type)
 		if err != nil {
 			return nil, err
@@ -202,6 +196,7 @@ func (c *collector) others() (fresh []*resource, err error) {
 		}
 		if old := c.c.lookup(t, m.Title); old != nil {
 			if old.exporter != m.Exporter || m.Exporter != "" && old.title != m.Title {
+				c.c.why = c.twice(old, m)
 				return nil, eval.Errorf("A duplicate resource was found while collecting exported resources, with the type and title %s", m.Ref())
 			}
 			continue

@@ -46,7 +46,10 @@ type Options struct {
 	// Exported finds the resources of a type that other nodes export. The filter is nil, or
 	// [name, operator, value], or [filter, "and" or "or", filter]. If nil, there are none.
 	// Rule LANG-RES-14.
-	Exported func(ctx context.Context, typ string, filter data.Value) ([]*model.Resource, error)
+	Exported func(ctx context.Context, typ string, filter data.Value) (Exports, error)
+	// Collected is given what each collector of exported resources learned of other nodes,
+	// at the end, also if the compile fails. It may be nil.
+	Collected func(Collection)
 
 	// Origins makes the catalog know where everything in it is from.
 	Origins bool
@@ -119,6 +122,8 @@ type Error struct {
 	Containers []string
 	// Tried are the files that were searched for names that were not found, by the names.
 	Tried map[string][]string
+	// Why is a sentence about other nodes that explains the failure; "" if none does.
+	Why string
 }
 
 func (e *Error) Error() string {
@@ -165,6 +170,7 @@ func Compile(ctx context.Context, o Options) (result *Result, err error) {
 		}
 	}()
 	defer c.thread.EndParts()
+	defer c.reportCollections()
 	if o.Version != nil {
 		if c.version, err = o.Version(ctx); err != nil {
 			return nil, err
@@ -220,7 +226,7 @@ func (c *compilation) failed(err error) error {
 	if unwritten, ok := err.(*unwrittenError); ok {
 		return &Error{Err: unwritten}
 	}
-	out := &Error{Node: c.o.Node.Name, Err: err, Tried: c.tried}
+	out := &Error{Node: c.o.Node.Name, Err: err, Tried: c.tried, Why: c.why}
 	for r := c.evaluating; r != nil && r != c.main; r = r.scope.resource {
 		out.Containers = append([]string{r.ref()}, out.Containers...)
 	}

@@ -136,7 +136,7 @@ func (c *compilation) leftOver() error {
 		}
 		for i := range r.params {
 			if p := &r.params[i]; isRelationship(p.name) {
-				if err := c.checkRelationship(p); err != nil {
+				if err := c.checkRelationship(r, p); err != nil {
 					return err
 				}
 			}
@@ -148,7 +148,7 @@ func (c *compilation) leftOver() error {
 // written is how a reference is written in a text.
 var written = regexp.MustCompile(`(?s)^([^\[\]]+)\[(.+)\]$`)
 
-func (c *compilation) checkRelationship(p *param) error {
+func (c *compilation) checkRelationship(r *resource, p *param) error {
 	for _, v := range eval.Flatten([]data.Value{p.value}) {
 		if v.IsNil() {
 			continue
@@ -158,6 +158,7 @@ func (c *compilation) checkRelationship(p *param) error {
 			return placed(c.placeOf(p), "%s", err)
 		}
 		if c.lookup(t, title) == nil {
+			c.why = leftBehind(r, p.name, text)
 			return placed(c.placeOf(p), "Could not find resource '%s' in parameter '%s'", text, p.name)
 		}
 	}

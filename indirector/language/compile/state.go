@@ -57,6 +57,7 @@ type compilation struct {
 	tagInfos map[string]*tagInfo
 	origins  []origins.Origin
 
+	why       string // what other nodes have to do with a failure
 	unwritten error  // why a value cannot be part of the catalog
 	secret    bool   // whether a Sensitive value is written: references in it stay types
 	converted string // where in a resource values became texts, as messages have it

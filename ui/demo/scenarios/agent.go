@@ -32,6 +32,15 @@ func (database) refused(what string) error {
 	}
 }
 
+// neverFinds is PuppetDB where it is only written.
+type neverFinds struct{}
+
+func (neverFinds) Find(context.Context, *indirector.Request) (indirector.Instance, error) {
+	return nil, indirector.ErrNotFound
+}
+
+func (neverFinds) Save(context.Context, *indirector.Request) (any, error) { return nil, nil }
+
 // agentScenarios are about what agents and servers do with what they are sent.
 func agentScenarios() []Scenario {
 	isCached := Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))}}
@@ -39,9 +48,7 @@ func agentScenarios() []Scenario {
 		Application: "apply", Conf: "[main]\nstoreconfigs = true\n",
 		Termini: []indirector.Descriptor{
 			describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return Catalog(key), nil }}}),
-			describe("catalog", "store_configs", upstream{func(string) (indirector.Instance, error) {
-				return nil, indirector.NotFound(traces.AlwaysNil, "")
-			}}),
+			describe("catalog", "puppetdb", neverFinds{}),
 		},
 	}
 	return []Scenario{
@@ -58,6 +65,18 @@ func agentScenarios() []Scenario {
 			Decided: []string{"rest: application agent", "cache json: application agent"}, Outcome: traces.Hit,
 		},
 		failingPuppetDB(),
+		{
+			Name: "S-44 destroy on store_configs saves",
+			scene: Scene{
+				Application: "server", Routes: "server:\n  node:\n    terminus: store_configs\n",
+				Termini: []indirector.Descriptor{describe("node", "puppetdb", neverFinds{})},
+			},
+			play: func(s *Stage) {
+				s.must(indirector.Request{Indirection: "node", Verb: indirector.Destroy, Key: "n1"})
+			},
+			First:   "store_configs destroy calls save: nothing was deactivated",
+			Decided: []string{"store_configs: routes file, routes.yaml:3", "puppetdb: setting storeconfigs_backend, default"}, Outcome: traces.Nil,
+		},
 		{
 			Name: "S-42 storeconfigs replaces the cache", scene: stored,
 			play: func(s *Stage) {

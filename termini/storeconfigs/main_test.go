@@ -1,0 +1,9 @@
+package storeconfigs_test
+
+import (
+	"testing"
+
+	"indirtui/traces/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
