@@ -26,6 +26,7 @@ type RunStory struct {
 	first, last time.Time
 	requests    int
 	guessed     int          // of these: joined by connection and time
+	instances   []string     // of a fleet, in the order in which they were asked
 	node        environments // of the node that was found
 	rounds      int
 	round       round          // the last one
@@ -66,6 +67,9 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	r.Run, r.Transaction = cmp.Or(r.Run, t.Run), cmp.Or(r.Transaction, t.Transaction)
 	if t.RunGuessed {
 		r.guessed++
+	}
+	if i := t.From; i != nil && !slices.Contains(r.instances, i.Name) && len(r.instances) < maxMoves {
+		r.instances = append(r.instances, i.Name)
 	}
 	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
 		r.first = t.Start
@@ -193,6 +197,9 @@ func (r *RunStory) String() string {
 	b.WriteString(", " + r.ended())
 	for _, s := range r.convergence() {
 		b.WriteString("; " + s)
+	}
+	if len(r.instances) > 0 {
+		b.WriteString("; through " + strings.Join(r.instances, ", "))
 	}
 	if r.guessed > 0 {
 		fmt.Fprintf(&b, "; %d joined by connection and time", r.guessed)

@@ -59,8 +59,12 @@ func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 		at = 0 // its line is no more than the row
 	}
 	where, written := s.file.find(at)
+	remote, parent := s.remote, back(id, r.parent)
 	s.mu.Unlock()
 	switch {
+	case remote != nil && at != 0:
+		t, err := readRemote(remote, id, parent)
+		return t, transaction, err
 	case ok && sl.done:
 		return sl.trace, transaction, nil
 	case ok:
@@ -161,6 +165,9 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 	k, err := digestOf(v.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("value: %w", err)
+	}
+	if s.remote != nil {
+		return s.remoteBody(v.Digest)
 	}
 	s.mu.Lock()
 	b, ok := s.bodies.at[k]

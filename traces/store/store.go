@@ -25,7 +25,8 @@
 // RFC 3339. Fields that are empty are left out. Text that is not UTF-8 is
 // written with replacement characters, bodies that are not UTF-8 as base64.
 //
-//	{"indirtui":1,"started":…,"source":…}     the first line: format version
+//	{"indirtui":1,"started":…,"source":…,     the first line: format version
+//	 "session":…,"instance":…,"to":…,"part":…} and, if it is shipped, see Session
 //	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64", or
 //	 "pieces":[{"text":…},{"body":SHA-256}]    some of which are values
 //	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
@@ -83,6 +84,8 @@ type Options struct {
 	Stopped func(error)
 	// Source names in the recording where the requests were traced.
 	Source string
+	// Session is what the recording is to be shipped as; zero if it stays here.
+	Session Session
 	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, the
 	// least is two. Whole chunks are dropped.
 	Rows int
@@ -129,6 +132,7 @@ type Store struct {
 	opts     Options
 	seed     maphash.Seed
 	readOnly bool
+	remote   Remote // of a followed store; nil if it has a file
 	changed  chan struct{}
 	wake     chan struct{} // of the writer
 	quit     chan struct{} // closed by Close; ends the reading of a recording
@@ -161,6 +165,7 @@ type Store struct {
 	touched  []uint64 // rows that changed out of turn, for views; the newest of them
 	untold   int      // how many were touched before these
 	notes    []string
+	whole    uint64 // of a followed store: no row is missing from this one on
 	file     file
 	loaded   int64 // bytes of a recording that were read
 }
@@ -179,7 +184,7 @@ func Open(opts Options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("make recording: %w", err)
 		}
-		header := appendHeader(nil, s.opts.Now(), opts.Source)
+		header := appendHeader(nil, s.opts.Now(), opts.Source, opts.Session, 0)
 		if _, err := f.Write(header); err != nil {
 			return nil, errors.Join(fmt.Errorf("make recording: %w", err), f.Close())
 		}

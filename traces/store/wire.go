@@ -25,8 +25,10 @@ type line struct {
 	Version int       `json:"indirtui"`
 	Started time.Time `json:"started"`
 	Source  string    `json:"source"`
+	Session
+	Part int `json:"part"`
 
-	head
+	Head
 	Mark    uint64      `json:"mark"`
 	As      string      `json:"as"`
 	Comment uint64      `json:"comment"`
@@ -62,8 +64,10 @@ type line struct {
 	Error       string       `json:"error"`
 }
 
-// A head is the first part of the line of a request: what its row needs.
-type head struct {
+// A Head is the first part of the line of a request: what its row needs.
+// Enumerations are names, Took is in nanoseconds; numbers are those of the
+// recording.
+type Head struct {
 	Trace       uint64    `json:"trace"`
 	Time        time.Time `json:"t"`
 	Took        int64     `json:"took"`
@@ -319,8 +323,10 @@ func appendOdd[T string | []byte](b []byte, s T) (text []byte, n int) {
 
 func end(o object) []byte { return append(o, '}', '\n') }
 
-func appendHeader(b []byte, now time.Time, source string) []byte {
-	return end(append(object(b), `{"indirtui":`...).append(strconv.Itoa(version)).time("started", now).str("source", source))
+// appendHeader appends the first line of a part of a recording.
+func appendHeader(b []byte, now time.Time, source string, of Session, part int) []byte {
+	return end(append(object(b), `{"indirtui":`...).append(strconv.Itoa(version)).time("started", now).str("source", source).
+		str("session", of.ID).str("instance", of.Instance).str("to", of.To).num("part", int64(part)))
 }
 
 func (o object) append(s string) object { return append(o, s...) }
@@ -364,10 +370,10 @@ func appendBody(b []byte, v traces.Value) []byte {
 }
 
 // headOf returns the head of the line of t.
-func headOf(t *traces.Trace, replay bool) head {
+func headOf(t *traces.Trace, replay bool) Head {
 	primary, cache := winner(t.Primary), winner(t.Cache)
 	origin, fault := firstFault(t)
-	return head{
+	return Head{
 		Trace: t.ID, Time: t.Start, Took: int64(t.Took), Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Run: t.Run, Transaction: t.Transaction, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
@@ -392,8 +398,8 @@ func firstFault(t *traces.Trace) (origin, message string) {
 
 // headOfRow returns the head of a line for a request of which only the row is
 // left.
-func headOfRow(r *Row, l Links) head {
-	h := head{
+func headOfRow(r *Row, l Links) Head {
+	h := Head{
 		Trace: r.ID, Time: r.Start, Took: int64(r.Took), Verb: r.Verb.String(), Indirection: r.Indirection, Key: r.Key,
 		Environment: r.Environment, Run: r.Run, Transaction: r.Transaction, Guessed: r.RunGuessed, Caller: r.Caller, Parent: r.Parent, Previous: l.PrevInRun,
 		Good: l.LastGood, Outcome: r.Outcome.String(), Served: r.Served.String(), Flags: r.Flags.Names(),
@@ -406,7 +412,7 @@ func headOfRow(r *Row, l Links) head {
 	return h
 }
 
-func appendHead(b []byte, h *head) object {
+func appendHead(b []byte, h *Head) object {
 	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).str("verb", h.Verb).
 		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).
 		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
@@ -416,7 +422,7 @@ func appendHead(b []byte, h *head) object {
 }
 
 // appendRow appends the line of a request that has no detail.
-func appendRow(b []byte, h *head) []byte {
+func appendRow(b []byte, h *Head) []byte {
 	return end(append(appendHead(b, h), beginSteps+"]"...))
 }
 
@@ -529,7 +535,7 @@ func stepOf(name string) traces.Step {
 	return s
 }
 
-func (h *head) outcome() traces.Outcome {
+func (h *Head) outcome() traces.Outcome {
 	o, ok := traces.ParseOutcome(h.Outcome)
 	if !ok || o == traces.Run || o == traces.HeldOutcome {
 		return traces.Nil
