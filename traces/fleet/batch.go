@@ -209,7 +209,8 @@ func text(s string) string {
 	return s
 }
 
-func (b *batch) sortedRuns() (all []*runRow) {
+func (b *batch) sortedRuns() []*runRow {
+	all := []*runRow{} // which JSON must not have as null
 	for _, name := range slices.Sorted(maps.Keys(b.runs)) {
 		all = append(all, b.runs[name])
 	}

@@ -355,14 +355,14 @@ func (x *shipping) ship(ctx context.Context, src *source) (some bool, err error)
 		return false, nil
 	}
 	err = x.commit(ctx, src, b)
-	if isRefused(err) {
+	if errors.Is(err, errRefused) {
 		if most > 1 {
 			src.careful = 4 * b.lines
 		} else {
 			*b = batch{from: b.from, to: b.to, missing: b.missing, damaged: b.damaged + b.lines, over: b.over}
 			err = x.commit(ctx, src, b)
 		}
-		if isRefused(err) {
+		if errors.Is(err, errRefused) {
 			src.close()
 			src.place = b.from
 			return true, nil
@@ -393,11 +393,17 @@ func (x *shipping) shipped(src *source, b *batch) {
 // errMoved reports that another shipper of the same recording was faster.
 var errMoved = errors.New("another process has shipped this")
 
-// isRefused reports whether a row is what the database does not take, and not the
-// database what is not there: data, constraints, limits.
-func isRefused(err error) bool {
+// errRefused reports a row that the database does not take.
+var errRefused = errors.New("refused")
+
+// refused marks the error of a row: its data, constraints, limits. All else is the
+// database's, and is tried again.
+func refused(err error) error {
 	var e *pgconn.PgError
-	return errors.As(err, &e) && (strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") || e.Code == "54000")
+	if errors.As(err, &e) && (strings.HasPrefix(e.Code, "22") || strings.HasPrefix(e.Code, "23") || e.Code == "54000") {
+		return fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return err
 }
 
 // commit adds a batch, and goes on in the recording, in one transaction.
@@ -432,7 +438,7 @@ func (x *shipping) commit(ctx context.Context, src *source, b *batch) error {
 		}
 		if len(b.rows) > 0 {
 			if _, err := tx.CopyFrom(ctx, pgx.Identifier{"indirtui", "traces"}, columns, pgx.CopyFromRows(b.rows)); err != nil {
-				return fmt.Errorf("add requests: %w", err)
+				return fmt.Errorf("add requests: %w", refused(err))
 			}
 		}
 		if len(b.runs)+len(b.used) > 0 {
@@ -452,7 +458,7 @@ func addValues(ctx context.Context, tx pgx.Tx, b *batch) error {
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO indirtui."values" (digest, line) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT DO NOTHING`, keys, lines)
 	if err != nil {
-		return fmt.Errorf("add values: %w", err)
+		return fmt.Errorf("add values: %w", refused(err))
 	}
 	return nil
 }

@@ -59,11 +59,14 @@ func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 		at = 0 // its line is no more than the row
 	}
 	where, written := s.file.find(at)
-	remote, parent := s.remote, back(id, r.parent)
+	var row Row
+	if s.remote != nil {
+		r.public(id, c.names, &row)
+	}
 	s.mu.Unlock()
 	switch {
-	case remote != nil && at != 0:
-		t, err := readRemote(remote, id, parent)
+	case s.remote != nil:
+		t, err := readRemote(s.remote, &row)
 		return t, transaction, err
 	case ok && sl.done:
 		return sl.trace, transaction, nil

@@ -12,9 +12,8 @@ import (
 // A Remote is where a followed Store reads what it has only rows of. It is safe
 // for concurrent use; Near must not wait.
 type Remote interface {
-	// Line returns the line of a request, as its recording has it, with the name of
-	// its instance.
-	Line(id uint64) (instance string, line []byte, err error)
+	// Line returns the line of a request, as its recording has it.
+	Line(id uint64) (line []byte, err error)
 	// Number returns the number in the Store of the request that has another
 	// number in the recording of id; 0 if it is not there.
 	Number(id, recorded uint64) uint64
@@ -29,7 +28,6 @@ type Remote interface {
 // number before the higher; those of Head mean nothing.
 type Entry struct {
 	ID, Parent, Good uint64
-	Instance         string
 	Head             Head
 }
 
@@ -51,9 +49,6 @@ func (s *Store) Add(entries []Entry, whole uint64) {
 		e := &entries[i]
 		h := e.Head
 		h.Good = e.Good
-		if e.Instance != "" {
-			h.Caller += "\x00" + e.Instance
-		}
 		if e.Parent != 0 && e.Parent < e.ID {
 			s.make(e.Parent) // its place: it may come later
 		}
@@ -161,8 +156,9 @@ func (s *Store) wholeFrom() uint64 {
 }
 
 // readRemote reads a detail, with the numbers that its requests have here.
-func readRemote(r Remote, id, parent uint64) (*traces.Trace, error) {
-	instance, b, err := r.Line(id)
+func readRemote(r Remote, row *Row) (*traces.Trace, error) {
+	id := row.ID
+	b, err := r.Line(id)
 	if err != nil {
 		return nil, fmt.Errorf("read request %d: %w", id, err)
 	}
@@ -181,10 +177,9 @@ func readRemote(r Remote, id, parent uint64) (*traces.Trace, error) {
 			*n = r.Number(id, *n)
 		}
 	}
-	l.Trace, l.Parent = id, parent
-	t := l.trace()
-	t.From = &traces.Instance{Name: instance, Number: recorded}
-	return t, nil
+	l.Trace, l.Parent, l.Run, l.Guessed = id, row.Parent, row.Run, row.RunGuessed
+	l.From, l.Recorded = row.Instance, recorded
+	return l.trace(), nil
 }
 
 // remoteBody reads a value, and those that its pieces are.
@@ -221,3 +216,6 @@ func (s *Store) remoteLine(digest string) (*line, error) {
 	}
 	return parse(b)
 }
+
+// Notify fills the channel of Changed, as any change does.
+func (s *Store) Notify() { s.notify() }

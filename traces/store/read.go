@@ -280,10 +280,14 @@ func (s *Store) insert(id uint64, at int64, h *Head) *row {
 	}
 	s.rows++
 	child, next := r.child, r.next // from lines before
+	caller := h.Caller
+	if h.From != "" {
+		caller += "\x00" + h.From
+	}
 	*r = row{
 		start: nanos(h.Time), took: h.Took, line: at, child: child, next: next,
 		ind: c.intern(ofIndirection, h.Indirection), key: c.intern(ofKey, h.Key), env: c.intern(ofEnvironment, h.Environment),
-		run: c.intern(ofRun, h.Run), caller: c.intern(ofCaller, h.Caller), terminus: c.intern(ofTerminus, h.Terminus),
+		run: c.intern(ofRun, h.Run), caller: c.intern(ofCaller, caller), terminus: c.intern(ofTerminus, h.Terminus),
 		cache: c.intern(ofCache, h.Cache), origin: c.intern(ofOrigin, h.Origin), fault: c.intern(ofFault, h.Fault),
 		good: distance(h.Good, id), size: uint32(min(max(h.Size, 0), 1<<32-1)), bits: present | ended | settled,
 		verb: uint8(traces.ParseVerb(h.Verb)), outcome: uint8(h.outcome()), served: uint8(serveds[h.Served]),

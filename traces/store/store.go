@@ -30,7 +30,7 @@
 //	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64", or
 //	 "pieces":[{"text":…},{"body":SHA-256}]    some of which are values
 //	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
-//	 "guessed":true,"caller":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
+//	 "guessed":true,"caller":…,"from":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
 //	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,"touched":true,
 //	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
 //	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
@@ -41,7 +41,7 @@
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
 //	 "notes":[…],"noted":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
-//	 "sent":{…},"origins":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…}
+//	 "sent":{…},"origins":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…,"recorded":…}
 //	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
 //	{"comment":7,"text":…,"t":…}              a comment
 //	{"event":…,"t":…}                         something beside the requests
@@ -236,6 +236,9 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	r.start, r.bits, r.verb, r.flags = nanos(t.Start), present, uint8(t.Verb), uint8(t.Flags)
 	r.ind, r.key = c.intern(ofIndirection, t.Indirection), c.intern(ofKey, t.Key)
 	r.run, r.caller = c.intern(ofRun, t.Run), c.intern(ofCaller, t.Caller)
+	if t.From != nil {
+		r.caller = c.intern(ofCaller, t.Caller+"\x00"+t.From.Name)
+	}
 	if t.Caller == "you" {
 		r.bits |= sent
 	}
@@ -414,6 +417,9 @@ func (s *Store) copyRows(from uint64, raw []row, ids []uint64) (n int, _ names) 
 
 // Row returns the row of id and whether it is in memory.
 func (s *Store) Row(id uint64) (Row, bool) {
+	if s.remote != nil {
+		s.remote.Near(id)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, c := s.row(id)

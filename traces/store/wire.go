@@ -62,6 +62,7 @@ type line struct {
 	Failed      uint64       `json:"failed"`
 	FailedWith  string       `json:"failedwith"`
 	Error       string       `json:"error"`
+	Recorded    uint64       `json:"recorded"` // its number at the instance
 }
 
 // A Head is the first part of the line of a request: what its row needs.
@@ -79,6 +80,7 @@ type Head struct {
 	Transaction string    `json:"transaction"`
 	Guessed     bool      `json:"guessed"`
 	Caller      string    `json:"caller"`
+	From        string    `json:"from"` // the instance of a fleet; "" if it is that of the recording
 	Parent      uint64    `json:"parent"`
 	Previous    uint64    `json:"prev"`
 	Replay      bool      `json:"replay"`
@@ -379,7 +381,16 @@ func headOf(t *traces.Trace, replay bool) Head {
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
 		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Kind.String(), CacheSetBy: cache.Kind.String(),
 		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Touched: t.IsTouched(), Origin: origin, Fault: fault, Size: t.Value().Size,
+		From: instanceOf(t),
 	}
+}
+
+// instanceOf is the instance of a fleet that a request is from.
+func instanceOf(t *traces.Trace) string {
+	if t.From == nil {
+		return ""
+	}
+	return t.From.Name
 }
 
 // firstFault returns origin and message of the failure in the row: the one
@@ -405,6 +416,7 @@ func headOfRow(r *Row, l Links) Head {
 		Good: l.LastGood, Outcome: r.Outcome.String(), Served: r.Served.String(), Flags: r.Flags.Names(),
 		Terminus: r.Terminus, Cache: r.Cache, SetBy: r.SetBy.String(), CacheSetBy: r.CacheSetBy.String(),
 		CacheWrote: r.CacheWritten, Touched: r.Touched, Origin: r.Origin, Fault: r.Fault, Size: r.Size, Lost: true,
+		From: r.Instance,
 	}
 	if l.Replays != 0 {
 		h.Previous, h.Replay = l.Replays, true
@@ -414,7 +426,7 @@ func headOfRow(r *Row, l Links) Head {
 
 func appendHead(b []byte, h *Head) object {
 	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).str("verb", h.Verb).
-		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).
+		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).str("from", h.From).
 		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
 		str("out", h.Outcome).str("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
 		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).yes("touched", h.Touched).
@@ -460,7 +472,11 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 			o = o.value(v.Name, v.Value)
 		}
 	}
-	return end(o.str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	o = o.str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error)
+	if t.From != nil {
+		o = o.id("recorded", t.From.Number)
+	}
+	return end(o)
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -559,6 +575,9 @@ func (l *line) trace() *traces.Trace {
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: notesOf(l.Notes, l.About), Touched: l.Changes, Held: time.Duration(l.Held), Values: l.values(),
 		Named: l.Named, Party: l.Party, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
+	}
+	if l.From != "" {
+		t.From = &traces.Instance{Name: l.From, Number: l.Recorded}
 	}
 	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {
 		t.Traceparent = &p

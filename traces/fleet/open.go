@@ -1,0 +1,445 @@
+package fleet
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"indirtui/traces"
+	"indirtui/traces/query"
+	"indirtui/traces/store"
+)
+
+// Sizes of what is loaded. The rest stays in the database.
+const (
+	firstPage = 500
+	nextPage  = 2000
+	maxLoaded = 300_000
+	edge      = 100 // so near to the oldest row the next page is read
+	frame     = time.Second / 30
+	patience  = 30 * time.Second // of one question
+)
+
+// A Fleet shows what all instances have shipped as a Store: the newest requests
+// first, older ones when those that are there have been looked at, and what a
+// filter means. Its methods are safe for concurrent use.
+type Fleet struct {
+	Store *store.Store
+
+	place  string
+	pool   *pgxpool.Pool
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	wake   chan struct{} // something is wanted
+
+	mu        sync.Mutex // guards what follows
+	instances map[int32]*instanceRow
+	ids       map[key]uint64
+	refs      map[uint64]ref
+	spans     map[string]key // what was sent, by the ids of traceparents
+	runs      map[runKey][]uint64
+	joins     map[runKey]joined
+	arrived   map[int32]int64 // so much of each instance was read
+	low, next uint64          // the numbers of the oldest row of all, and of the next new one
+	oldest    *found          // of all
+	ended     bool            // there is nothing older
+	older     bool            // it is wanted
+	wanted    *query.Expr     // the filter
+	filter    *filter
+	listening bool
+	err       error
+}
+
+// A ref is where a request is.
+type ref struct {
+	key
+	at time.Time
+}
+
+// A filter is what was loaded for an expression beyond the newest requests.
+type filter struct {
+	of     *query.Expr
+	page   *page
+	low    uint64 // number of its oldest row
+	order  []key  // what has numbers from low on
+	oldest *found
+	ended  bool
+}
+
+// Open connects, and reads the newest requests. What comes is read as it comes
+// until Close.
+func Open(ctx context.Context, url string) (*Fleet, error) {
+	cfg, err := configOf(url)
+	if err != nil {
+		return nil, err
+	}
+	cfg.MaxConns = 4
+	cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	cfg.ConnConfig.RuntimeParams["statement_timeout"] = strconv.FormatInt(patience.Milliseconds(), 10)
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", Place(url), err)
+	}
+	f := &Fleet{
+		place: Place(url), pool: pool, wake: make(chan struct{}, 1), instances: map[int32]*instanceRow{}, ids: map[key]uint64{},
+		refs: map[uint64]ref{}, spans: map[string]key{}, runs: map[runKey][]uint64{}, joins: map[runKey]joined{}, arrived: map[int32]int64{},
+	}
+	f.Store = store.Follow(f)
+	if err := f.begin(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open %s: %w", f.place, err)
+	}
+	run, cancel := context.WithCancel(context.Background())
+	f.cancel = cancel
+	f.done.Go(func() { f.read(run) })
+	f.done.Go(func() { f.listen(run) })
+	return f, nil
+}
+
+// Close ends the connections. The store stays as it is.
+func (f *Fleet) Close() error {
+	f.cancel()
+	f.done.Wait()
+	f.pool.Close()
+	return f.Store.Close()
+}
+
+// begin reads instances and the newest requests, as they are at one moment.
+func (f *Fleet) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
+		switch have, err := version(ctx, tx); {
+		case err != nil:
+			return err
+		case have == 0:
+			return errors.New("nothing was shipped there yet: there is no schema indirtui")
+		case have > len(migrations):
+			return fmt.Errorf("the schema of the database is version %d, and this program knows up to %d: %w", have, len(migrations), ErrNewer)
+		}
+		all, err := instances(ctx, tx)
+		if err != nil {
+			return err
+		}
+		var total int64
+		for _, i := range all {
+			f.instances[i.ID], f.arrived[i.ID] = i, i.Shipped
+			total += i.Shipped
+		}
+		const most = 1 << 27
+		f.next = uint64(min(2*total+1000, most))
+		f.low = f.next
+		return f.loadOlder(ctx, tx, firstPage)
+	})
+}
+
+// loadOlder reads the next page of all requests.
+func (f *Fleet) loadOlder(ctx context.Context, c conn, limit int) error {
+	f.mu.Lock()
+	than := f.oldest
+	f.mu.Unlock()
+	list, err := (&page{where: "TRUE"}).older(ctx, c, than, limit)
+	if err != nil {
+		return err
+	}
+	if err := f.join(ctx, c, list); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended, f.older = len(list) < limit, false
+	if len(list) == 0 {
+		return nil
+	}
+	f.oldest = list[len(list)-1]
+	for _, r := range list {
+		f.forget(r.key) // a filter may have had it
+		f.forget(key{r.instance, r.parent})
+	}
+	order := f.order(list)
+	f.low -= uint64(len(order))
+	f.add(order, f.low, list)
+	return nil
+}
+
+// forget takes out a request that was loaded for a filter. f.mu is held.
+func (f *Fleet) forget(k key) {
+	id, known := f.ids[k]
+	if !known || id >= f.low {
+		return
+	}
+	delete(f.ids, k)
+	if _, there := f.refs[id]; there {
+		delete(f.refs, id)
+		f.Store.Remove([]uint64{id})
+	}
+}
+
+// order is in which the keys of requests get numbers: by time, but what asked
+// comes before what was asked, also where it is not there yet. f.mu is held.
+func (f *Fleet) order(list []*found) (order []key) {
+	byKey := make(map[key]*found, len(list))
+	for _, r := range list {
+		byKey[r.key] = r
+		for id := range strings.FieldsSeq(r.sent) {
+			f.spans[id] = r.key
+		}
+	}
+	sorted := slices.Clone(list)
+	slices.SortFunc(sorted, func(a, b *found) int {
+		if c := f.corrected(a).Compare(f.corrected(b)); c != 0 {
+			return c
+		}
+		if a.before(b) {
+			return -1
+		}
+		return 1
+	})
+	placed := map[key]bool{}
+	var put func(k key, depth int)
+	put = func(k key, depth int) {
+		if _, known := f.ids[k]; known || placed[k] {
+			return
+		}
+		const deepest = 100
+		if r := byKey[k]; r != nil && depth < deepest { // which ends loops
+			if up, ok := f.cause(r); ok && up != k {
+				put(up, depth+1)
+			}
+		}
+		if !placed[k] {
+			placed[k] = true
+			order = append(order, k)
+		}
+	}
+	for _, r := range sorted {
+		put(r.key, 0)
+	}
+	return order
+}
+
+// cause is the request that asked r: in its process, or over the network.
+func (f *Fleet) cause(r *found) (key, bool) {
+	if r.parent != 0 {
+		return key{r.instance, r.parent}, true
+	}
+	if p, ok := traces.ParseTraceparent(r.traceparent); ok {
+		k, ok := f.spans[hex.EncodeToString(p.Span[:])]
+		return k, ok
+	}
+	return key{}, false
+}
+
+// corrected is when a request began by the database's clock.
+func (f *Fleet) corrected(r *found) time.Time {
+	if i := f.instances[r.instance]; i != nil {
+		return r.at.Add(-i.Offset)
+	}
+	return r.at
+}
+
+// add numbers requests in an order, and gives them to the store. f.mu is held.
+func (f *Fleet) add(order []key, from uint64, list []*found) {
+	for i, k := range order {
+		f.ids[k] = from + uint64(i)
+	}
+	entries := make([]store.Entry, 0, len(list))
+	for _, r := range list {
+		id := f.ids[r.key]
+		if _, there := f.refs[id]; there {
+			continue
+		}
+		f.refs[id] = ref{r.key, r.at}
+		e := store.Entry{ID: id, Head: r.head}
+		if up, ok := f.cause(r); ok {
+			e.Parent = f.ids[up]
+		}
+		if r.good != 0 {
+			e.Good = f.ids[key{r.instance, r.good}]
+		}
+		if i := f.instances[r.instance]; i != nil {
+			e.Head.From = i.Name
+		}
+		if r.head.Run != "" {
+			k := runKey{r.instance, r.head.Run}
+			f.runs[k] = append(f.runs[k], id)
+			if j, ok := f.joins[k]; ok && j.name != r.head.Run {
+				e.Head.Run, e.Head.Transaction = j.name, ""
+				e.Head.Guessed = e.Head.Guessed || j.guessed
+			}
+		}
+		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b store.Entry) int { return int(int64(a.ID) - int64(b.ID)) })
+	f.Store.Add(entries, f.low)
+}
+
+// join reads the runs around requests, and finds out which are one.
+func (f *Fleet) join(ctx context.Context, c conn, list []*found) error {
+	var first, last time.Time
+	for _, r := range list {
+		if r.head.Run == "" {
+			continue
+		}
+		if first.IsZero() || r.at.Before(first) {
+			first = r.at
+		}
+		if r.at.After(last) {
+			last = r.at
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	parts, err := partsOf(ctx, c, "r.last >= $1 AND r.first <= $2", first.Add(-2*near), last.Add(2*near))
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k, j := range join(parts) {
+		old := f.joins[k]
+		f.joins[k] = j
+		if old != j {
+			for _, id := range f.runs[k] {
+				f.Store.SetRun(id, j.name, "", j.guessed)
+			}
+		}
+	}
+	return nil
+}
+
+// Load has the database asked for what an expression means, as Want does, and
+// waits until all of it is loaded, or as much as is kept.
+func (f *Fleet) Load(ctx context.Context, e *query.Expr) error {
+	f.Want(e)
+	for {
+		f.mu.Lock()
+		p := f.filter
+		done := e.String() == "" || f.ended || len(f.refs) >= maxLoaded ||
+			p != nil && p.of.String() == e.String() && p.page != nil && p.ended
+		err := f.err
+		f.mu.Unlock()
+		if done || err != nil {
+			return err
+		}
+		f.signal()
+		select {
+		case <-time.After(frame):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Near implements store.Remote.
+func (f *Fleet) Near(id uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case len(f.refs) >= maxLoaded:
+	case id < f.low+edge && id >= f.low && !f.ended && !f.older:
+		f.older = true
+		f.signal()
+	case f.filter != nil && id < f.filter.low+edge && !f.filter.ended:
+		f.signal()
+	}
+}
+
+// Want has the database asked for what an expression means; nil is everything.
+func (f *Fleet) Want(e *query.Expr) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e.String() == "" {
+		e = nil
+	}
+	if e.String() != f.wanted.String() {
+		f.wanted = e
+		f.signal()
+	}
+}
+
+func (f *Fleet) signal() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// About is what is not seen on the screen: how far the filter goes, and what is
+// held where. It is "" if there is nothing.
+func (f *Fleet) About() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var parts []string
+	if f.err != nil {
+		parts = append(parts, f.place+" not reached: "+f.err.Error())
+	}
+	if p := f.filter; p != nil && p.page != nil && !p.page.exact {
+		parts = append(parts, "not all of the filter has a column: the rest is applied to what is loaded")
+	}
+	if len(f.refs) >= maxLoaded {
+		parts = append(parts, fmt.Sprintf("%d requests are loaded, and no more: filter them", len(f.refs)))
+	}
+	for _, i := range f.instances {
+		if !i.Ended && len(i.Held) > 0 {
+			parts = append(parts, fmt.Sprintf("%s holds #%d %s", i.Name, i.Held[0].Number, i.Held[0].Name))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Line implements store.Remote.
+func (f *Fleet) Line(id uint64) ([]byte, error) {
+	f.mu.Lock()
+	r, ok := f.refs[id]
+	f.mu.Unlock()
+	if !ok {
+		return nil, store.ErrDropped
+	}
+	return f.packed("SELECT line FROM indirtui.traces WHERE instance = $1 AND sequence = $2 AND at = $3", r.instance, r.sequence, r.at)
+}
+
+// Body implements store.Remote.
+func (f *Fleet) Body(digest string) ([]byte, error) {
+	b, err := hex.DecodeString(digest)
+	if err != nil {
+		return nil, err
+	}
+	return f.packed(`SELECT line FROM indirtui."values" WHERE digest = $1`, b)
+}
+
+func (f *Fleet) packed(sql string, args ...any) (line []byte, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var packed []byte
+	switch err := f.pool.QueryRow(ctx, sql, args...).Scan(&packed); {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, store.ErrDropped
+	case err != nil:
+		return nil, fmt.Errorf("ask %s: %w", f.place, err)
+	}
+	return unpack(packed)
+}
+
+// Number implements store.Remote.
+func (f *Fleet) Number(id, recorded uint64) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := f.ids[key{f.refs[id].instance, int64(recorded)}]
+	if _, there := f.refs[n]; !there {
+		return 0
+	}
+	return n
+}
+
+func limitText(n int) string { return strconv.Itoa(n) }
