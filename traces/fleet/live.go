@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -254,6 +255,9 @@ func (f *Fleet) loadFilter(ctx context.Context) error {
 	}
 	p.oldest = list[len(list)-1]
 	order := f.order(list)
+	if p.ended = p.ended || uint64(len(order)) >= p.low; uint64(len(order)) >= p.low {
+		return errors.New("there are no numbers left: open it again")
+	}
 	p.low -= uint64(len(order))
 	p.order = append(p.order, order...)
 	f.add(order, p.low, list)

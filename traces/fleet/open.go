@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,7 +137,7 @@ func (f *Fleet) begin(ctx context.Context) error {
 			total += i.Shipped
 		}
 		const most = 1 << 27
-		f.next = uint64(min(2*total+1000, most))
+		f.next = uint64(min(2*total+100, most)) // what asked has a number before it is there
 		f.low = f.next
 		return f.loadOlder(ctx, tx, firstPage)
 	})
@@ -166,6 +167,10 @@ func (f *Fleet) loadOlder(ctx context.Context, c conn, limit int) error {
 		f.forget(key{r.instance, r.parent})
 	}
 	order := f.order(list)
+	if uint64(len(order)) >= f.low-f.low/2 { // many old ones were shipped since
+		f.ended = true
+		return errors.New("there are no numbers left: open it again")
+	}
 	f.low -= uint64(len(order))
 	f.add(order, f.low, list)
 	return nil
@@ -396,6 +401,22 @@ func (f *Fleet) About() string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// Place names the database, without user and password.
+func (f *Fleet) Place() string { return f.place }
+
+// Summary is what there is, in one sentence.
+func (f *Fleet) Summary() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var requests int64
+	names := map[string]bool{}
+	for _, i := range f.instances {
+		requests += i.Shipped
+		names[i.Name] = true
+	}
+	return fmt.Sprintf("fleet %s: %d requests of %s", f.place, requests, strings.Join(slices.Sorted(maps.Keys(names)), ", "))
 }
 
 // Line implements store.Remote.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,9 @@ type ShipOptions struct {
 	Ended func() uint64
 	// Held returns what is held now; may be nil. It must not wait.
 	Held func() []Held
+	// Report is called when the database is not reached any longer, and when it is
+	// again; may be nil.
+	Report func(State)
 	// Once ends the shipping when nothing is left.
 	Once bool
 }
@@ -170,16 +174,11 @@ func (s *Shipper) run(ctx context.Context) {
 	for {
 		began := time.Now()
 		err := s.session(ctx)
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || s.isClosing() && errors.Is(err, fs.ErrNotExist) { // nothing was recorded
 			return
 		}
 		fatal := errors.Is(err, ErrNewer) || errors.Is(err, errLocal)
-		s.mu.Lock()
-		if s.state.Since.IsZero() {
-			s.state.Since = began
-		}
-		s.state.Err, s.state.Fatal = err, fatal
-		s.mu.Unlock()
+		s.reached(began, err, fatal)
 		if fatal {
 			return
 		}
@@ -195,6 +194,20 @@ func (s *Shipper) run(ctx context.Context) {
 		if s.isClosing() {
 			wait = firstWait
 		}
+	}
+}
+
+// reached notes that the database is reached, or since when and why it is not.
+func (s *Shipper) reached(since time.Time, err error, fatal bool) {
+	s.mu.Lock()
+	other := s.state.Since.IsZero() != since.IsZero()
+	if since.IsZero() || s.state.Since.IsZero() {
+		s.state.Since = since
+	}
+	s.state.Err, s.state.Fatal = err, fatal
+	s.mu.Unlock()
+	if other && s.o.Report != nil {
+		s.o.Report(s.State())
 	}
 }
 
@@ -225,9 +238,7 @@ func (s *Shipper) session(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.mu.Lock()
-		s.state.Since, s.state.Err = time.Time{}, nil
-		s.mu.Unlock()
+		s.reached(time.Time{}, nil, false)
 		if busy {
 			continue
 		}

@@ -58,6 +58,7 @@ func (c *exportCommand) run(_ context.Context, words []string) error {
 	if f == export.Recording && (c.out == "" || c.out == "-") {
 		return &command.UsageError{What: "a recording is a file", Advice: "name it: --out FILE"}
 	}
+	c.words = words
 	return c.with(func(s *store.Store) error {
 		o := c.options(f)
 		o.Bodies = b

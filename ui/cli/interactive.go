@@ -16,6 +16,7 @@ import (
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
+	"indirtui/traces/fleet"
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/command"
@@ -111,13 +112,16 @@ func (v viewer) look(ctx context.Context, s *workspace) error {
 type workspace struct {
 	engine *engine.Engine // nil for a recording
 	log    *store.Store
-	site   site      // nil if it is not the demo
-	hello  string    // which it is, in one sentence
-	guard  *ui.Guard // of the goroutines that termini start
-	kept   *kept     // of the project; never nil
-	notes  []string  // problems to be reported
+	fleet  *fleet.Fleet // whose log it is; nil if it is none
+	site   site         // nil if it is not the demo
+	hello  string       // which it is, in one sentence
+	guard  *ui.Guard    // of the goroutines that termini start
+	kept   *kept        // of the project; never nil
+	notes  []string     // problems to be reported
 
 	listens bool // agents ask, so that it goes on without commands
+
+	shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
 }
@@ -145,14 +149,20 @@ func (s *workspace) empty() bool {
 
 // source names the session on screen.
 func (s *workspace) source() string {
-	if s.engine == nil {
+	switch {
+	case s.fleet != nil:
+		return "fleet " + s.fleet.Place()
+	case s.engine == nil:
 		return "recording"
 	}
 	return s.engine.Source
 }
 
-// openSession is a session over a recording.
+// openSession is a session over a recording, or over a fleet.
 func openSession(path string) (*workspace, error) {
+	if fleet.IsURL(path) {
+		return openFleet(context.Background(), path)
+	}
 	log, err := store.OpenFile(path)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 	"indirtui/indirector/network/server"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
+	"indirtui/traces/fleet"
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/command"
@@ -40,6 +41,7 @@ type listening struct {
 	connections, atOnce int
 	ui                  bool
 	display             interactive
+	shipping            shipping
 	notes               []string // for the screen
 }
 
@@ -68,6 +70,7 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.String("rotate", "", "begin a new file when the recording has that `SIZE`, as 256M; 0 is never (default the configuration, and never with --record)")
 	f.String("keep", "", "how many files (`N`) of recordings stay; 0 is all (default the configuration, and all with --record)")
 	f.String("keep-size", "", "how large (`SIZE`) these are together; 0 is no limit (default the configuration, and none with --record)")
+	l.shipping.flags(cmd)
 	l.display.display(cmd)
 }
 
@@ -259,10 +262,19 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		}
 		o.Set = append(set, o.Set...)
 	}
-	if l.ui || l.p.ui.record != "" {
+	if err := l.shipping.check(); err != nil {
+		return o, nil, nil, err
+	}
+	if l.ui || l.p.ui.record != "" || l.shipping.url != "" {
 		if err = (viewer{l.p}).record(&o); err != nil {
 			return o, nil, nil, err
 		}
+	}
+	if l.shipping.url != "" {
+		if o.Recording == "" {
+			return o, nil, nil, &command.UsageError{What: "--traces ships the recording, and there is none", Advice: "name one: --record FILE"}
+		}
+		o.Session = l.shipping.session(l.listen)
 	}
 	guard := new(ui.Guard)
 	if l.ui {
@@ -313,7 +325,34 @@ func (l *listening) begin(change func(*engine.Options), build func(*engine.Engin
 	}
 	v.session.guard, v.session.after = guard, after
 	e.Source, v.session.hello = f.named(v.address)
+	if err := l.ship(v.session, o.Session.Instance); err != nil {
+		return nil, errors.Join(err, v.session.close())
+	}
 	return v, nil
+}
+
+// ship begins to ship the recording of a session, if it is wanted. What is left is
+// shipped when the engine has ended.
+func (l *listening) ship(s *workspace, as string) error {
+	quiet := l.ui && !l.display.plain // the screen shows it
+	err := l.shipping.begin(s.engine, func(text string) {
+		if !quiet {
+			l.p.report(text)
+		}
+	})
+	if err != nil || l.shipping.to == nil {
+		return err
+	}
+	s.hello += ", shipped to " + fleet.Place(l.shipping.url) + " as " + as
+	s.shipped = l.shipping.state()
+	after := s.after
+	s.after = func() error {
+		if left := l.shipping.end(); left != "" {
+			l.p.report(left)
+		}
+		return after()
+	}
+	return nil
 }
 
 // stand builds the front of an engine, and opens it.
