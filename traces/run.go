@@ -61,15 +61,15 @@ type environments struct{ asked, got string }
 // with the one that asked them. Body is the catalog or node that was found, or
 // the saved report, as JSON, if it is there.
 func (r *RunStory) Add(t *Trace, body []byte) {
+	if i := t.From; i != nil && !slices.Contains(r.instances, i.Name) && len(r.instances) < maxMoves {
+		r.instances = append(r.instances, i.Name)
+	}
 	if t.Parent != 0 {
 		return
 	}
 	r.Run, r.Transaction = cmp.Or(r.Run, t.Run), cmp.Or(r.Transaction, t.Transaction)
 	if t.RunGuessed {
 		r.guessed++
-	}
-	if i := t.From; i != nil && !slices.Contains(r.instances, i.Name) && len(r.instances) < maxMoves {
-		r.instances = append(r.instances, i.Name)
 	}
 	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
 		r.first = t.Start

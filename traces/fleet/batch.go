@@ -34,6 +34,9 @@ var columns = []string{
 // A batch is what one transaction adds: lines of a recording from one place to
 // another.
 type batch struct {
+	instance func(from string) int // of a request that names one, or none
+	pack     *packer
+	arrived  int64 // requests before this batch
 	from, to place
 	missing  int // parts that were removed before they were shipped
 	lines    int
@@ -43,7 +46,7 @@ type batch struct {
 	days     map[time.Time]bool
 	values   map[string][]byte // lines by digest
 	used     map[string]bool   // digests
-	runs     map[string]*runRow
+	runs     map[runKey]*runRow
 	bare     int // requests without detail
 	damaged  int
 	over     bool // the recording was closed
@@ -51,6 +54,7 @@ type batch struct {
 
 // A runRow is a run as one instance has seen it.
 type runRow struct {
+	instance    int32
 	Run         string    `json:"run"`
 	Node        string    `json:"node"`
 	Transaction string    `json:"transaction"`
@@ -59,17 +63,17 @@ type runRow struct {
 	Requests    int       `json:"requests"`
 }
 
-func newBatch(from place) *batch {
+func newBatch(from place, z *packer, arrived int64, instance func(string) int) *batch {
 	return &batch{
-		from: from, to: from, seen: map[int64]bool{}, days: map[time.Time]bool{}, values: map[string][]byte{},
-		used: map[string]bool{}, runs: map[string]*runRow{},
+		instance: instance, pack: z, arrived: arrived, from: from, to: from, seen: map[int64]bool{}, days: map[time.Time]bool{}, values: map[string][]byte{},
+		used: map[string]bool{}, runs: map[runKey]*runRow{},
 	}
 }
 
 func (b *batch) empty() bool { return b.lines == 0 && b.missing == 0 && b.from == b.to }
 
 // fill reads lines until the batch is large enough or nothing is left.
-func (b *batch) fill(q *queue, z *packer, instance int, arrived int64, most int) error {
+func (b *batch) fill(q *queue, most int) error {
 	for len(b.rows) < most && b.bytes < maxBytes && b.lines < 4*most-3 {
 		line, err := q.next()
 		if err != nil {
@@ -88,7 +92,7 @@ func (b *batch) fill(q *queue, z *packer, instance int, arrived int64, most int)
 		b.lines++
 		b.bytes += len(line)
 		b.to = q.place
-		if err := b.add(line, z, instance, arrived+int64(len(b.rows))+1); err != nil {
+		if err := b.add(line); err != nil {
 			return err
 		}
 	}
@@ -97,7 +101,7 @@ func (b *batch) fill(q *queue, z *packer, instance int, arrived int64, most int)
 
 // add takes in one line. What cannot be read is counted; the error is one of
 // compressing.
-func (b *batch) add(line []byte, z *packer, instance int, arrived int64) error {
+func (b *batch) add(line []byte) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		if len(line) != 1 {
 			b.damaged++
@@ -112,10 +116,10 @@ func (b *batch) add(line []byte, z *packer, instance int, arrived int64) error {
 		b.over = true // until more comes
 	case c.Body != "":
 		if _, known := b.values[c.Body]; !known {
-			b.values[c.Body], err = z.pack(line)
+			b.values[c.Body], err = b.pack.pack(line)
 		}
 	case c.Head != nil:
-		return b.addRow(line, &c, z, instance, arrived)
+		return b.addRow(line, &c)
 	}
 	if err != nil && c.Body == "" {
 		return nil
@@ -123,13 +127,13 @@ func (b *batch) add(line []byte, z *packer, instance int, arrived int64) error {
 	return err
 }
 
-func (b *batch) addRow(line []byte, c *store.Copied, z *packer, instance int, arrived int64) error {
+func (b *batch) addRow(line []byte, c *store.Copied) error {
 	h := c.Head
 	if h.Trace > maxSeq || h.Parent > maxSeq || h.Previous > maxSeq || h.Good > maxSeq || b.seen[int64(h.Trace)] {
 		b.damaged++
 		return nil
 	}
-	packed, err := z.pack(line)
+	packed, err := b.pack.pack(line)
 	if err != nil {
 		return err
 	}
@@ -146,7 +150,7 @@ func (b *batch) addRow(line []byte, c *store.Copied, z *packer, instance int, ar
 	}
 	b.addRun(h)
 	b.rows = append(b.rows, []any{
-		instance, int64(h.Trace), at, arrived, h.Took, text(h.Verb), text(h.Indirection), text(h.Key), text(h.Environment), text(h.Caller),
+		b.instance(h.From), int64(h.Trace), at, b.arrived + int64(len(b.rows)) + 1, h.Took, text(h.Verb), text(h.Indirection), text(h.Key), text(h.Environment), text(h.Caller),
 		text(h.Outcome), text(h.Served), text(h.Terminus), text(h.Cache), text(h.SetBy), text(h.CacheSetBy), text(h.Run), text(h.Transaction),
 		h.Guessed, int64(h.Parent), int64(h.Previous), h.Replay, int64(h.Good), text(strings.Join(h.Flags, ",")), h.CacheWrote, h.Touched,
 		h.Lost, text(h.Origin), text(h.Fault), int64(h.Size), text(c.Traceparent), sentBy(h, c.Sent), packed,
@@ -171,11 +175,11 @@ func (b *batch) addRun(h *store.Head) {
 	if h.Run == "" {
 		return
 	}
-	name := text(h.Run)
-	r := b.runs[name]
+	k := runKey{int32(b.instance(h.From)), text(h.Run)}
+	r := b.runs[k]
 	if r == nil {
-		r = &runRow{Run: name, First: h.Time, Last: h.Time}
-		b.runs[name] = r
+		r = &runRow{instance: k.instance, Run: k.run, First: h.Time, Last: h.Time}
+		b.runs[k] = r
 	}
 	r.Requests++
 	if h.Time.Before(r.First) {
@@ -209,10 +213,14 @@ func text(s string) string {
 	return s
 }
 
+// sortedRuns are the runs in the order in which every shipper locks them.
 func (b *batch) sortedRuns() []*runRow {
-	all := []*runRow{} // which JSON must not have as null
-	for _, name := range slices.Sorted(maps.Keys(b.runs)) {
-		all = append(all, b.runs[name])
+	all := slices.Collect(maps.Values(b.runs))
+	slices.SortFunc(all, func(x, y *runRow) int {
+		return cmp.Or(cmp.Compare(x.instance, y.instance), cmp.Compare(x.Run, y.Run))
+	})
+	if all == nil {
+		all = []*runRow{} // which JSON must not have as null
 	}
 	return all
 }

@@ -123,9 +123,9 @@ func (f *Fleet) loadNew(ctx context.Context) error {
 	f.mu.Lock()
 	since := map[int32]int64{}
 	for _, i := range all {
-		f.instances[i.ID] = i
-		if i.Shipped > f.arrived[i.ID] {
-			since[i.ID] = f.arrived[i.ID]
+		f.instances[i.id] = i
+		if i.Shipped > f.arrived[i.id] {
+			since[i.id] = f.arrived[i.id]
 		}
 	}
 	f.mu.Unlock()

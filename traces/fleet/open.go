@@ -43,7 +43,7 @@ type Fleet struct {
 	wake   chan struct{} // something is wanted
 
 	mu        sync.Mutex // guards what follows
-	instances map[int32]*instanceRow
+	instances map[int32]*Instance
 	ids       map[key]uint64
 	refs      map[uint64]ref
 	spans     map[string]key // what was sent, by the ids of traceparents
@@ -91,7 +91,7 @@ func Open(ctx context.Context, url string) (*Fleet, error) {
 		return nil, fmt.Errorf("connect to %s: %w", Place(url), err)
 	}
 	f := &Fleet{
-		place: Place(url), pool: pool, wake: make(chan struct{}, 1), instances: map[int32]*instanceRow{}, ids: map[key]uint64{},
+		place: Place(url), pool: pool, wake: make(chan struct{}, 1), instances: map[int32]*Instance{}, ids: map[key]uint64{},
 		refs: map[uint64]ref{}, spans: map[string]key{}, runs: map[runKey][]uint64{}, joins: map[runKey]joined{}, arrived: map[int32]int64{},
 	}
 	f.Store = store.Follow(f)
@@ -119,13 +119,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		switch have, err := version(ctx, tx); {
-		case err != nil:
+		if err := known(ctx, tx); err != nil {
 			return err
-		case have == 0:
-			return errors.New("nothing was shipped there yet: there is no schema indirtui")
-		case have > len(migrations):
-			return fmt.Errorf("the schema of the database is version %d, and this program knows up to %d: %w", have, len(migrations), ErrNewer)
 		}
 		all, err := instances(ctx, tx)
 		if err != nil {
@@ -133,11 +128,11 @@ func (f *Fleet) begin(ctx context.Context) error {
 		}
 		var total int64
 		for _, i := range all {
-			f.instances[i.ID], f.arrived[i.ID] = i, i.Shipped
+			f.instances[i.id], f.arrived[i.id] = i, i.Shipped
 			total += i.Shipped
 		}
 		const most = 1 << 27
-		f.next = uint64(min(2*total+100, most)) // what asked has a number before it is there
+		f.next = uint64(min(2*total+1_000_000, most)) // older ones may still be shipped, and what asked has a number before it is there
 		f.low = f.next
 		return f.loadOlder(ctx, tx, firstPage)
 	})

@@ -116,30 +116,15 @@ func pageOf(e *query.Expr, also func(run string) []string) *page {
 	return p
 }
 
-// An instanceRow is a program of the fleet.
-type instanceRow struct {
-	ID      int32
-	Name    string
-	Source  string
-	Seen    time.Time
-	Offset  time.Duration // how far its clock is ahead
-	Shipped int64
-	Bare    int64
-	Damaged int64
-	Missing int64
-	Ended   bool
-	Held    []Held
-}
-
-func instances(ctx context.Context, c conn) ([]*instanceRow, error) {
+func instances(ctx context.Context, c conn) ([]*Instance, error) {
 	r, err := c.Query(ctx, "SELECT id, name, source, seen, clock_offset, shipped, without_detail, damaged, parts_missing, ended, held FROM indirtui.instances ORDER BY id")
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(r, func(r pgx.CollectableRow) (*instanceRow, error) {
-		i := new(instanceRow)
+	return pgx.CollectRows(r, func(r pgx.CollectableRow) (*Instance, error) {
+		i := new(Instance)
 		var offset float64
-		err := r.Scan(&i.ID, &i.Name, &i.Source, &i.Seen, &offset, &i.Shipped, &i.Bare, &i.Damaged, &i.Missing, &i.Ended, &i.Held)
+		err := r.Scan(&i.id, &i.Name, &i.Source, &i.Seen, &offset, &i.Shipped, &i.Bare, &i.Damaged, &i.Missing, &i.Ended, &i.Held)
 		i.Offset = time.Duration(offset * float64(time.Second))
 		return i, err
 	})

@@ -87,7 +87,7 @@ func joinByTime(all map[runKey]joined, of []*part, i int) {
 		if other.instance == p.instance || other.uuid() == "" && j > i || all[other.runKey].name == name {
 			continue
 		}
-		if d := apart(p, other); d < least && !has(all, of, all[other.runKey].name, p.instance) {
+		if d := apart(p, other); d < least && !follows(all, of, all[other.runKey].name, p) {
 			name, least = all[other.runKey].name, d
 		}
 	}
@@ -96,10 +96,12 @@ func joinByTime(all map[runKey]joined, of []*part, i int) {
 	}
 }
 
-// has reports whether an instance has a part of the run already: it would have
-// joined the other by itself.
-func has(all map[runKey]joined, of []*part, name string, instance int32) bool {
-	return slices.ContainsFunc(of, func(p *part) bool { return p.instance == instance && all[p.runKey].name == name })
+// follows reports whether the instance of p has an earlier part of the run: it has
+// decided that p is another.
+func follows(all map[runKey]joined, of []*part, name string, p *part) bool {
+	return slices.ContainsFunc(of, func(o *part) bool {
+		return o.instance == p.instance && o != p && all[o.runKey].name == name && !o.first.After(p.first)
+	})
 }
 
 // apart is the time between two parts; 0 if they overlap.

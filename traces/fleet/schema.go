@@ -30,7 +30,7 @@ func prepare(ctx context.Context, c *pgx.Conn, versions []string) error {
 		case err != nil:
 			return err
 		case have > len(versions):
-			return fmt.Errorf("the schema of the database is version %d, and this program knows up to %d: %w", have, len(versions), ErrNewer)
+			return newer(have, len(versions))
 		case have == len(versions):
 			return nil
 		}
@@ -38,6 +38,26 @@ func prepare(ctx context.Context, c *pgx.Conn, versions []string) error {
 			return fmt.Errorf("bring the schema of the database from version %d to %d: %w", have, have+1, err)
 		}
 	}
+}
+
+// known reports why the tables cannot be read: they are not there, or newer.
+func known(ctx context.Context, c conn) error {
+	have, err := version(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case have == 0:
+		return errors.New("nothing was shipped there yet: there is no schema indirtui")
+	case have > len(migrations):
+		return newer(have, len(migrations))
+	case have < len(migrations):
+		return fmt.Errorf("the schema of the database is version %d, and this program needs %d: it is brought there by a program that ships", have, len(migrations))
+	}
+	return nil
+}
+
+func newer(have, known int) error {
+	return fmt.Errorf("the schema of the database is version %d, and this program knows up to %d: %w", have, known, ErrNewer)
 }
 
 // schemaLock keeps two programs from migrating at the same time.

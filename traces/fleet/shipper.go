@@ -289,6 +289,9 @@ func (x *shipping) open(ctx context.Context) error {
 		}
 		x.sources = append(x.sources, src)
 	}
+	x.s.mu.Lock()
+	x.s.state.Shipped = x.sources[0].shipped
+	x.s.mu.Unlock()
 	return nil
 }
 
@@ -347,7 +350,7 @@ func (x *shipping) round(ctx context.Context) (busy bool, err error) {
 
 // ship ships the next lines of a recording.
 func (x *shipping) ship(ctx context.Context, src *source) (some bool, err error) {
-	b := newBatch(src.place)
+	b := newBatch(src.place, x.s.pack, src.shipped, func(string) int { return src.instance })
 	if src.f == nil {
 		if b.missing, err = src.seek(src.place); err != nil {
 			return false, fmt.Errorf("%w: %w", errLocal, err)
@@ -359,7 +362,7 @@ func (x *shipping) ship(ctx context.Context, src *source) (some bool, err error)
 		most = 1
 		src.careful--
 	}
-	if err := b.fill(src.queue, x.s.pack, src.instance, src.shipped, most); err != nil {
+	if err := b.fill(src.queue, most); err != nil {
 		return false, fmt.Errorf("%w: %w", errLocal, err)
 	}
 	if b.empty() {

@@ -179,6 +179,9 @@ func readRemote(r Remote, row *Row) (*traces.Trace, error) {
 	}
 	l.Trace, l.Parent, l.Run, l.Guessed = id, row.Parent, row.Run, row.RunGuessed
 	l.From, l.Recorded = row.Instance, recorded
+	if l.Transaction == l.Run {
+		l.Transaction = ""
+	}
 	return l.trace(), nil
 }
 
