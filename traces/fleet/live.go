@@ -34,7 +34,7 @@ func (f *Fleet) listenOnce(ctx context.Context) error {
 	}
 	for {
 		f.mu.Lock()
-		f.listening = true // also what came before, or while nothing was heard
+		f.listening = true // also what came before, or while this did not listen
 		f.signal()
 		f.mu.Unlock()
 		if _, err := c.Conn().WaitForNotification(ctx); err != nil {

@@ -318,15 +318,28 @@ func (f *Fleet) join(ctx context.Context, c conn, list []*found) error {
 	return nil
 }
 
+// Filtered reports whether what was wanted is loaded, as far as it fills a screen.
+func (f *Fleet) Filtered() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isFiltered()
+}
+
+// isFiltered is Filtered with f.mu held.
+func (f *Fleet) isFiltered() bool {
+	return !f.filterChanged() && (f.filter == nil || f.filter.page != nil || f.ended)
+}
+
 // Load has the database asked for what an expression means, as Want does, and
 // waits until all of it is loaded, or as much as is kept.
 func (f *Fleet) Load(ctx context.Context, e *query.Expr) error {
 	f.Want(e)
 	for {
 		f.mu.Lock()
-		p := f.filter
-		done := e.String() == "" || f.ended || len(f.refs) >= maxLoaded ||
-			p != nil && p.of.String() == e.String() && p.page != nil && p.ended
+		if f.wanted == nil && !f.ended {
+			f.older = true
+		}
+		done := f.ended || len(f.refs) >= maxLoaded || f.wanted != nil && f.isFiltered() && f.filter.ended
 		err := f.err
 		f.mu.Unlock()
 		if done || err != nil {

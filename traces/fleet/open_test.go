@@ -1,3 +1,5 @@
+//go:build unix
+
 package fleet_test
 
 import (
@@ -138,7 +140,7 @@ func TestFilter(t *testing.T) {
 	for _, tt := range []struct {
 		filter string
 		want   int
-		says   bool // that not all of it has a column
+		partly bool // not all of it has a column
 	}{
 		{"node=node3.example.com", 300, false},
 		{"node=NODE3*", 0, false},
@@ -166,7 +168,7 @@ func TestFilter(t *testing.T) {
 			if !slices.IsSortedFunc(rows, func(a, b store.Row) int { return a.Start.Compare(b.Start) }) {
 				t.Error("they are not in the order of time")
 			}
-			if says := f.About() != ""; says != tt.says {
+			if partly := f.About() != ""; partly != tt.partly {
 				t.Errorf("got %q", f.About())
 			}
 			all := shown(t, f, f.Store.View(nil))

@@ -90,11 +90,12 @@ func (p *page) older(ctx context.Context, c conn, than *found, limit int) ([]*fo
 var columnsOf = map[string][]string{
 	"verb": {"verb"}, "ind": {"indirection"}, "key": {"key"}, "env": {"environment"}, "out": {"outcome"}, "terminus": {"terminus"},
 	"cache": {"cache"}, "served": {"served"}, "took": {"took"}, "caller": {"caller"}, "t": {"at"}, "run": {"run", "transaction"},
-	"node":     {"(CASE WHEN indirection IN ('node', 'facts', 'catalog', 'report') THEN key ELSE '' END)"},
-	"instance": {"(SELECT i.name FROM indirtui.instances i WHERE i.id = t.instance)"},
-	"failed":   {"outcome IN ('" + strings.Join(query.Failures(), "', '") + "')"},
-	"hidden":   {"outcome IN ('nil!', 'stale', 'err~', 'part') AND NOT (outcome = 'nil!' AND caller LIKE 'agent %')"},
-	"slow":     {"took >= 1000000000"}, "sent": {"caller = 'you'"},
+	"node":        {"key"},
+	"instance":    {"(SELECT i.name FROM indirtui.instances i WHERE i.id = t.instance)"},
+	"failed":      {"outcome IN ('" + strings.Join(query.Failures(), "', '") + "')"},
+	"hidden":      {"outcome IN ('nil!', 'stale', 'err~', 'part') AND NOT (outcome = 'nil!' AND caller LIKE 'agent %')"},
+	"traceparent": {"split_part(traceparent, '-', 2)", "traceparent"},
+	"slow":        {"took >= 1000000000"}, "sent": {"caller = 'you'"},
 }
 
 // pageOf is the page of an expression.
@@ -102,6 +103,7 @@ func pageOf(e *query.Expr, also func(run string) []string) *page {
 	p := &page{}
 	p.where, p.exact = e.SQL(query.Table{
 		Columns: columnsOf,
+		Present: map[string]string{"node": "indirection IN ('node', 'facts', 'catalog', 'report')", "traceparent": "traceparent <> ''"},
 		Arg: func(v any) string {
 			p.args = append(p.args, v)
 			return fmt.Sprintf("$%d", len(p.args))

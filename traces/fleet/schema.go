@@ -79,7 +79,7 @@ func migrate(ctx context.Context, c *pgx.Conn, from int, script string) error {
 	})
 }
 
-// version is that of the schema; 0 if there is none.
+// version returns the version of the schema; 0 if there is none.
 func version(ctx context.Context, c conn) (n int, err error) {
 	var there bool
 	if err := c.QueryRow(ctx, "SELECT to_regclass('indirtui.schema_version') IS NOT NULL").Scan(&there); err != nil || !there {

@@ -94,7 +94,7 @@ type Shipper struct {
 }
 
 // Ship begins to ship. Nothing is waited for; State has what became of it. The
-// error is that of the URL. Close must be called.
+// error is one of the URL. Close must be called.
 func Ship(o ShipOptions) (*Shipper, error) {
 	cfg, err := configOf(o.URL)
 	if err != nil {
@@ -185,15 +185,23 @@ func (s *Shipper) run(ctx context.Context) {
 		if time.Since(began) > lastWait {
 			wait = firstWait
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+		if s.pause(ctx, wait); ctx.Err() != nil {
 			return
 		}
 		wait = min(2*wait, lastWait)
-		if s.isClosing() {
-			wait = firstWait
-		}
+	}
+}
+
+// pause waits until the next attempt, or until Close wants one.
+func (s *Shipper) pause(ctx context.Context, wait time.Duration) {
+	closing := s.closing
+	if s.isClosing() {
+		closing, wait = nil, firstWait
+	}
+	select {
+	case <-time.After(wait):
+	case <-closing:
+	case <-ctx.Done():
 	}
 }
 
@@ -335,6 +343,9 @@ func (x *shipping) round(ctx context.Context) (busy bool, err error) {
 	for i := 0; i < len(x.sources); i++ {
 		src := x.sources[i]
 		some, err := x.ship(ctx, src)
+		if errors.Is(err, errLocal) && i > 0 {
+			some, err = false, nil // another time: it must not stop what is recorded now
+		}
 		if err != nil {
 			return false, err
 		}

@@ -34,11 +34,17 @@ func (x *shipping) flags(cmd *cobra.Command) {
 	f.StringVar(&x.name, "instance", "", "the `NAME` of this program in the fleet (default this host, and the port unless it is 8140)")
 }
 
-// check returns what is wrong with the URL.
-func (x *shipping) check() error {
-	if x.url != "" && !fleet.IsURL(x.url) {
+// prepare makes the recording of an engine one that is shipped, if that is wanted.
+func (x *shipping) prepare(o *engine.Options, listen string) error {
+	switch {
+	case x.url == "":
+		return nil
+	case !fleet.IsURL(x.url):
 		return &command.UsageError{What: "--traces names no database", Advice: "write postgres://USER@HOST/DATABASE"}
+	case o.Recording == "":
+		return &command.UsageError{What: "--traces ships the recording, and there is none", Advice: "name one: --record FILE"}
 	}
+	o.Session = x.session(listen)
 	return nil
 }
 
@@ -110,6 +116,32 @@ func (x *shipping) state() func() (string, bool) {
 		s := x.to.State()
 		return s.String(), s.Err == nil
 	}
+}
+
+// ship begins to ship the recording of a session, if that is wanted. What is left is
+// shipped when the engine has ended. Quiet is for where the screen shows the state.
+func (p *program) ship(x *shipping, s *workspace, as string, quiet bool) error {
+	err := x.begin(s.engine, func(text string) {
+		if !quiet {
+			p.report(text)
+		}
+	})
+	if err != nil || x.to == nil {
+		return err
+	}
+	s.hello += ", shipped to " + fleet.Place(x.url) + " as " + as
+	s.shipped = x.state()
+	after := s.after
+	s.after = func() error {
+		if left := x.end(); left != "" {
+			p.report(left)
+		}
+		if after == nil {
+			return nil
+		}
+		return after()
+	}
+	return nil
 }
 
 // openFleet is a session over what all instances of a fleet have shipped.

@@ -30,12 +30,14 @@ type interactive struct {
 	demo, ascii, light, noMouse, plain, functionKeys bool
 	record, theme                                    string
 	fps                                              int
+	shipping                                         shipping
 }
 
 func (i *interactive) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&i.demo, "demo", false, "play the built-in demo site")
 	f.StringVar(&i.record, "record", "", "write the recording to this file (default a new one in the state directory)")
+	i.shipping.flags(cmd)
 	i.display(cmd)
 }
 
@@ -204,6 +206,9 @@ func (v viewer) options() (engine.Options, *ui.Guard, error) {
 	if err == nil {
 		err = v.record(&o)
 	}
+	if err == nil {
+		err = v.p.ui.shipping.prepare(&o, "")
+	}
 	o.Debug, o.Crash = debugOptions(), guard.Crash
 	if mine, err := v.p.mine(); err == nil {
 		o.Zone = mine.Zone
@@ -217,6 +222,9 @@ func (v viewer) session() (*workspace, error) {
 		return nil, err
 	}
 	if v.p.ui.demo || !v.hasPuppet() {
+		if v.p.ui.shipping.url != "" {
+			return nil, &command.UsageError{What: "--traces ships no demo"}
+		}
 		return v.demoSession(o, guard)
 	}
 	e, err := engine.New(o)
@@ -234,6 +242,9 @@ func (v viewer) session() (*workspace, error) {
 	s := &workspace{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}
 	if err != nil {
 		s.notes = append(s.notes, err.Error())
+	}
+	if err := v.p.ship(&v.p.ui.shipping, s, o.Session.Instance, !v.p.ui.plain); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }

@@ -25,7 +25,6 @@ import (
 	"indirtui/indirector/network/server"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
-	"indirtui/traces/fleet"
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/command"
@@ -262,19 +261,13 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		}
 		o.Set = append(set, o.Set...)
 	}
-	if err := l.shipping.check(); err != nil {
-		return o, nil, nil, err
-	}
 	if l.ui || l.p.ui.record != "" || l.shipping.url != "" {
 		if err = (viewer{l.p}).record(&o); err != nil {
 			return o, nil, nil, err
 		}
 	}
-	if l.shipping.url != "" {
-		if o.Recording == "" {
-			return o, nil, nil, &command.UsageError{What: "--traces ships the recording, and there is none", Advice: "name one: --record FILE"}
-		}
-		o.Session = l.shipping.session(l.listen)
+	if err := l.shipping.prepare(&o, l.listen); err != nil {
+		return o, nil, nil, err
 	}
 	guard := new(ui.Guard)
 	if l.ui {
@@ -325,34 +318,10 @@ func (l *listening) begin(change func(*engine.Options), build func(*engine.Engin
 	}
 	v.session.guard, v.session.after = guard, after
 	e.Source, v.session.hello = f.named(v.address)
-	if err := l.ship(v.session, o.Session.Instance); err != nil {
+	if err := l.p.ship(&l.shipping, v.session, o.Session.Instance, l.ui && !l.display.plain); err != nil {
 		return nil, errors.Join(err, v.session.close())
 	}
 	return v, nil
-}
-
-// ship begins to ship the recording of a session, if it is wanted. What is left is
-// shipped when the engine has ended.
-func (l *listening) ship(s *workspace, as string) error {
-	quiet := l.ui && !l.display.plain // the screen shows it
-	err := l.shipping.begin(s.engine, func(text string) {
-		if !quiet {
-			l.p.report(text)
-		}
-	})
-	if err != nil || l.shipping.to == nil {
-		return err
-	}
-	s.hello += ", shipped to " + fleet.Place(l.shipping.url) + " as " + as
-	s.shipped = l.shipping.state()
-	after := s.after
-	s.after = func() error {
-		if left := l.shipping.end(); left != "" {
-			l.p.report(left)
-		}
-		return after()
-	}
-	return nil
 }
 
 // stand builds the front of an engine, and opens it.

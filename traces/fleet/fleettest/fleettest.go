@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package fleettest starts PostgreSQL for tests.
 package fleettest
 
@@ -37,17 +39,15 @@ func Start() (*Server, error) {
 	if _, err := os.Stat(filepath.Join(binaries, "initdb")); err != nil {
 		return nil, fmt.Errorf("PostgreSQL 15 is not installed: %w", err)
 	}
-	as, uid, gid, err := account()
-	if err != nil {
-		return nil, err
-	}
 	dir, err := os.MkdirTemp("", "fleet") // short: the name of a socket has 107 bytes
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, as: as}
-	if as != nil {
-		err = os.Chown(dir, uid, gid)
+	s := &Server{dir: dir}
+	if os.Geteuid() == 0 { // whom PostgreSQL refuses
+		const id = 65534 // of the user and the group that own nothing
+		s.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}
+		err = os.Chown(dir, id, id)
 	}
 	if err == nil {
 		init := s.command("initdb", "-D", filepath.Join(dir, "data"), "-A", "trust", "-U", "owner", "-E", "UTF8", "--no-locale", "-N")
@@ -63,15 +63,6 @@ func Start() (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return s, nil
-}
-
-// account is whom PostgreSQL runs as where this is root, which it refuses.
-func account() (*syscall.SysProcAttr, int, int, error) {
-	if os.Geteuid() != 0 {
-		return nil, 0, 0, nil
-	}
-	const nobodys = 65534 // uid and gid of nobody
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodys, Gid: nobodys}}, nobodys, nobodys, nil
 }
 
 func (s *Server) command(name string, args ...string) *exec.Cmd {
@@ -119,12 +110,9 @@ func (s *Server) Stop() {
 	}
 }
 
-// URL is that of a database, as the owner of the cluster.
-func (s *Server) URL(database string) string { return s.As("owner", database) }
-
-// As is the URL of a database for another role.
-func (s *Server) As(role, database string) string {
-	return fmt.Sprintf("postgres://%s@/%s?host=%s", role, database, s.dir)
+// URL returns the URL of a database for the owner of the cluster.
+func (s *Server) URL(database string) string {
+	return fmt.Sprintf("postgres://owner@/%s?host=%s", database, s.dir)
 }
 
 // Database makes an empty database and returns its URL.
