@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"indirtui/traces"
 	"indirtui/traces/fleet"
 	"indirtui/traces/fleet/fleettest"
@@ -28,6 +30,10 @@ func TestMain(m *testing.M) {
 	server, absent = fleettest.Start()
 	code := m.Run()
 	server.Stop()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	os.Exit(code)
 }
 

@@ -403,8 +403,8 @@ func (f *Fleet) About() string {
 	if len(f.refs) >= maxLoaded {
 		parts = append(parts, fmt.Sprintf("%d requests are loaded, and no more: filter them", len(f.refs)))
 	}
-	for _, i := range f.instances {
-		if !i.Ended && len(i.Held) > 0 {
+	for _, id := range slices.Sorted(maps.Keys(f.instances)) {
+		if i := f.instances[id]; !i.Ended && len(i.Held) > 0 {
 			parts = append(parts, fmt.Sprintf("%s holds #%d %s", i.Name, i.Held[0].Number, i.Held[0].Name))
 		}
 	}

@@ -119,7 +119,8 @@ func pageOf(e *query.Expr, also func(run string) []string) *page {
 }
 
 func instances(ctx context.Context, c conn) ([]*Instance, error) {
-	r, err := c.Query(ctx, "SELECT id, name, source, seen, clock_offset, shipped, without_detail, damaged, parts_missing, ended, held FROM indirtui.instances ORDER BY id")
+	r, err := c.Query(ctx, `SELECT id, name, source, seen, clock_offset, shipped, without_detail, damaged, parts_missing, ended,
+		CASE WHEN seen > now() - interval '1 minute' THEN held ELSE '[]' END FROM indirtui.instances ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,9 @@ func (s *Store) Remove(ids []uint64) {
 			continue
 		}
 		s.leaveRun(id, r)
+		var gone Row
+		r.public(id, s.chunk(id).names, &gone)
+		s.stats.remove(&gone)
 		*r = row{}
 		s.rows--
 		s.touch(id)

@@ -57,7 +57,8 @@ func (c *tracesListCommand) run(ctx context.Context, args []string) error {
 			n    int64
 			what string
 		}{
-			{i.Bare, "requests without detail: dropped before they were recorded"}, {i.Damaged, "lines that could not be read"},
+			{i.Bare, "requests without detail: dropped before they were recorded"},
+			{i.Damaged, "lines that could not be read"},
 			{i.Missing, "parts of the recording removed before they were shipped"},
 		} {
 			if n.n > 0 {
