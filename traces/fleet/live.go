@@ -84,6 +84,9 @@ func (f *Fleet) readOnce(ctx context.Context) error {
 	f.mu.Unlock()
 	if news {
 		if err := f.loadNew(ctx); err != nil {
+			f.mu.Lock()
+			f.listening = true // it is still to be read
+			f.mu.Unlock()
 			return fmt.Errorf("read what is new: %w", err)
 		}
 	}
@@ -96,11 +99,19 @@ func (f *Fleet) readOnce(ctx context.Context) error {
 		f.dropFilter()
 	}
 	if changed || more && !news && !older {
-		if err := f.loadFilter(ctx); err != nil {
-			return fmt.Errorf("ask for the filter: %w", err)
-		}
+		f.filterFailed(f.loadFilter(ctx))
 	}
 	return nil
+}
+
+// filterFailed notes that the database could not answer a filter, which is not asked
+// again: it may have taken too long.
+func (f *Fleet) filterFailed(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.filter != nil && err != nil {
+		f.filter.err, f.filter.ended = err, true
+	}
 }
 
 // filterChanged reports whether another filter is wanted than was loaded. f.mu is
@@ -187,6 +198,8 @@ func (f *Fleet) trim() {
 	}
 	f.low, f.ended = last, false
 	f.forgetRuns()
+	clear(f.spans)
+	clear(f.joins)
 }
 
 // forgetRuns takes out of the runs what is not loaded any longer. f.mu is held.

@@ -73,6 +73,7 @@ type filter struct {
 	order  []key  // what has numbers from low on
 	oldest *found
 	ended  bool
+	err    error // why it ended early
 }
 
 // Open connects, and reads the newest requests. What comes is read as it comes
@@ -146,7 +147,7 @@ func (f *Fleet) Filtered() bool {
 
 // isFiltered is Filtered with f.mu held.
 func (f *Fleet) isFiltered() bool {
-	return !f.filterChanged() && (f.filter == nil || f.filter.page != nil || f.ended)
+	return !f.filterChanged() && (f.filter == nil || f.filter.page != nil || f.filter.err != nil || f.ended)
 }
 
 // Load has the database asked for what an expression means, as Want does, and
@@ -215,6 +216,9 @@ func (f *Fleet) About() string {
 	var parts []string
 	if f.err != nil {
 		parts = append(parts, f.place+" not reached: "+f.err.Error())
+	}
+	if p := f.filter; p != nil && p.err != nil {
+		parts = append(parts, "the filter is applied to what is loaded: "+p.err.Error())
 	}
 	if p := f.filter; p != nil && p.page != nil && !p.page.exact {
 		parts = append(parts, "not all of the filter has a column: the rest is applied to what is loaded")
