@@ -40,6 +40,7 @@ var rules = []rule{
 	{"traces/leaktest", "", "go.uber.org/goleak"},
 	{"traces/diff", "traces traces/store traces/tree", ""},
 	{"traces/export", "traces traces/query traces/store", "go.opentelemetry.io/"},
+	{"traces/fleet/fleettest", "", "github.com/jackc/pgx/v5"},
 	{"traces/fleet", "traces traces/query traces/store", "github.com/jackc/pgx/v5 modernc.org/sqlite"},
 
 	{"indirector", "indirector/data traces traces/spell", ""},

@@ -26,6 +26,7 @@ type RunStory struct {
 	first, last time.Time
 	requests    int
 	guessed     int          // of these: joined by connection and time
+	instances   []string     // of a fleet, in the order in which they were asked
 	node        environments // of the node that was found
 	rounds      int
 	round       round          // the last one
@@ -62,6 +63,9 @@ type environments struct{ asked, got string }
 // with the one that asked them. Body is the catalog or node that was found, or
 // the saved report, as JSON, if it is there.
 func (r *RunStory) Add(t *Trace, body []byte) {
+	if i := t.From; i != nil && !slices.Contains(r.instances, i.Name) && len(r.instances) < maxMoves {
+		r.instances = append(r.instances, i.Name)
+	}
 	if t.Parent != 0 {
 		return
 	}
@@ -200,6 +204,9 @@ func (r *RunStory) String() string {
 	b.WriteString(", " + r.ended())
 	for _, s := range r.convergence() {
 		b.WriteString("; " + s)
+	}
+	if len(r.instances) > 0 {
+		b.WriteString("; through " + strings.Join(r.instances, ", "))
 	}
 	if r.guessed > 0 {
 		fmt.Fprintf(&b, "; %d joined by connection and time", r.guessed)

@@ -19,6 +19,9 @@ func AppendStory(b []byte, t *Trace) []byte {
 		b = fmt.Appendf(b, "  not asked %s\n", h.NotAsked)
 	}
 	b = fmt.Appendf(b, "  decided   %s\n", h.Decided)
+	if t.From != nil {
+		b = fmt.Appendf(b, "  instance  %s\n", t.From)
+	}
 	if t.Held > 0 {
 		b = fmt.Appendf(b, "  held      %s, which is no part of its duration\n", t.Held.Round(time.Millisecond))
 	}

@@ -634,15 +634,31 @@ type Trace struct {
 	Steps       [StepCount]Question
 	Spans       []Span
 	Faults      []Fault
-	Notes       []Remark // in order of time
-	Touched     []string // what was changed by the user or a breakpoint, in order
-	Values      *Values  // the answer, or what was sent; nil until the recorder has rendered them
-	Named       string   // the name of the answer when it is not the key (S-26)
-	Previous    uint64   // this is a replay of that request, or comes after it in its run
-	Failed      uint64   // the request whose failure makes this one stale, or is hidden by this answer of a cache
-	FailedWith  string   // its message to the caller
-	LastGood    uint64   // the last request of the same key that was answered well
-	Error       string   // message to the caller; "" if nothing failed
+	Notes       []Remark  // in order of time
+	Touched     []string  // what was changed by the user or a breakpoint, in order
+	Values      *Values   // the answer, or what was sent; nil until the recorder has rendered them
+	Named       string    // the name of the answer when it is not the key (S-26)
+	Previous    uint64    // this is a replay of that request, or comes after it in its run
+	Failed      uint64    // the request whose failure makes this one stale, or is hidden by this answer of a cache
+	FailedWith  string    // its message to the caller
+	LastGood    uint64    // the last request of the same key that was answered well
+	Error       string    // message to the caller; "" if nothing failed
+	From        *Instance // of a fleet; nil if it was traced here
+}
+
+// An Instance is the program of a fleet that traced a request, and the number of
+// the request there.
+type Instance struct {
+	Name   string
+	Number uint64
+}
+
+// String is as in "proxy1 #1045"; that of nil is "".
+func (i *Instance) String() string {
+	if i == nil {
+		return ""
+	}
+	return i.Name + " #" + strconv.FormatUint(i.Number, 10)
 }
 
 // Elapsed is the time from beginning to end, with that for which the request was

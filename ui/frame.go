@@ -157,6 +157,8 @@ func (r *Model) state() term.Line {
 	switch {
 	case s.Held > 0:
 		word, style = fmt.Sprintf("HELD %d", s.Held), term.Touched
+	case r.cfg.Fleet != "":
+		word, style = "FLEET", term.Accent
 	case r.cfg.Replay != "":
 		word, style = "REPLAY", term.Plain
 	case s.Total == 0:
@@ -257,6 +259,8 @@ func (r *Model) status(foot term.Line) term.Title {
 		put(70, term.Attention, fmt.Sprintf("memory %d of %d MB", s.Memory>>20, s.Limit>>20))
 	}
 	switch {
+	case r.cfg.Fleet != "":
+		put(30, term.Quiet, term.Clean(r.cfg.Fleet).String())
 	case r.cfg.Replay != "":
 		put(30, term.Quiet, filepath.Base(r.cfg.Replay))
 	case r.cfg.Source != "":
@@ -276,6 +280,13 @@ func (r *Model) status(foot term.Line) term.Title {
 		put(always, term.Attention|term.Bold, "recording stopped "+s.Stopped.Format(time.TimeOnly))
 	case s.FileSize > 0:
 		put(30, term.Quiet, "recording "+term.Bytes(s.FileSize))
+	}
+	if r.cfg.Shipped != nil {
+		if text, well := r.cfg.Shipped(); well {
+			put(40, term.Quiet, term.Clean(text).String())
+		} else {
+			put(97, term.Attention, term.Clean(text).CutMiddle(60).String())
+		}
 	}
 	const corners = 8
 	if foot.Width() > 0 {

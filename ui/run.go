@@ -58,11 +58,13 @@ type Config struct {
 
 	Theme    *term.Theme // nil is chosen by the environment
 	Remap    map[screen.Action][]string
-	Source   string   // "in process"; for the line of tabs
-	Demo     bool     // it is the demo, which the tour is made for
-	Replay   string   // the recording that is shown; "" if it is live
-	Hello    string   // shown at the start
-	Notes    []string // what is wrong; shown at the start, too
+	Source   string                          // "in process"; for the line of tabs
+	Demo     bool                            // it is the demo, which the tour is made for
+	Replay   string                          // the recording that is shown; "" if it is live
+	Fleet    string                          // the database whose instances are shown; "" if it is none
+	Shipped  func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
+	Hello    string                          // shown at the start
+	Notes    []string                        // what is wrong; shown at the start, too
 	Writable bool
 	NoMouse  bool
 	Still    bool // nothing moves by itself

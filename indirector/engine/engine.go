@@ -60,6 +60,7 @@ type Options struct {
 	Keep            int                               // see store.Options
 	KeepBytes       int64                             // see store.Options
 	Elsewhere       bool                              // environments are a server's; no directory is looked for
+	Session         store.Session                     // see store.Options
 	Source          string                            // shown as the source; "" is "in process"
 	Ended           func(*store.Store, *traces.Trace) // see store.Options
 	Debugger        indirector.Debugger               // replaces debugger, for tests; nil never holds
@@ -152,6 +153,7 @@ func New(o Options) (*Engine, error) {
 	r := NewRenderer(e.Redactor)
 	e.Store, err = store.Open(store.Options{
 		Path: o.Recording, Rotate: o.Rotate, Keep: o.Keep, KeepBytes: o.KeepBytes, Stopped: stopped(o.Log), Rows: o.Rows, Memory: o.Memory, Render: r.Render, Origins: r.Origins, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Session: o.Session,
 	})
 	if err != nil {
 		return nil, err

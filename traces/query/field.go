@@ -129,6 +129,7 @@ var fields = []field{
 	{Name: "run", Doc: "the transaction_uuid, or the name that the caller gave", texts: runs},
 	{Name: "traceparent", Doc: "the trace of who asked over the network: its id, or the whole header traceparent", Detail: true, texts: traceparents},
 	{Name: "caller", Doc: "who asked", Values: []string{"agent", "apply", "cli", "demo", "server", "terminus", "you"}, texts: rowText(func(r *Row) string { return r.Caller })},
+	{Name: "instance", Doc: "which program of a fleet traced it; missing in this process", texts: rowText(func(r *Row) string { return r.Instance })},
 	{Name: "thread", Doc: "the thread of the watched process", texts: rowText(func(r *Row) string { return r.Thread })},
 	{Name: "source", Doc: "where it was watched; missing in this process", Values: []string{"proxy", "tap"}, texts: rowText(func(r *Row) string { return r.Source })},
 	{Name: "mark", Doc: "your mark", texts: mark},

@@ -73,6 +73,7 @@ type (
 		values []string
 		texts  func(string) bool // the test of one value: of a text,
 		ints   func(int64) bool  // or of everything else
+		ranges []span            // what ints compares with; nil for a closed list
 	}
 	// nameNode is @name.
 	nameNode string

@@ -701,7 +701,7 @@ func (p *parser) compile(n *testNode, places []int) {
 		}
 		ranges[i] = s
 	}
-	n.ints = compare(n.op, ranges)
+	n.ints, n.ranges = compare(n.op, ranges), ranges
 }
 
 // withUnit offers milliseconds, which is what the list shows, for a duration

@@ -45,6 +45,7 @@ type Row struct {
 	Run         string
 	Transaction string // Puppet's transaction_uuid of the run, if known and not Run itself
 	Caller      string
+	Instance    string // which program of a fleet traced it; "" in this process
 	Source      string // where it was watched: "proxy", "tap"; "" in this process
 	Thread      string // of the watched process
 	Note        string // the user's comment

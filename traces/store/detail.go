@@ -59,8 +59,15 @@ func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 		at = 0 // its line is no more than the row
 	}
 	where, written := s.file.find(at)
+	var row Row
+	if s.remote != nil {
+		r.public(id, c.names, &row)
+	}
 	s.mu.Unlock()
 	switch {
+	case s.remote != nil:
+		t, err := readRemote(s.remote, &row)
+		return t, transaction, err
 	case ok && sl.done:
 		return sl.trace, transaction, nil
 	case ok:
@@ -161,6 +168,9 @@ func (s *Store) Body(v traces.Value) ([]byte, error) {
 	k, err := digestOf(v.Digest)
 	if err != nil {
 		return nil, fmt.Errorf("value: %w", err)
+	}
+	if s.remote != nil {
+		return s.remoteBody(v.Digest)
 	}
 	s.mu.Lock()
 	b, ok := s.bodies.at[k]

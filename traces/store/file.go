@@ -144,7 +144,7 @@ func (s *Store) rotate() {
 		s.mu.Unlock()
 		return
 	}
-	header := appendHeader(nil, s.opts.Now(), s.opts.Source)
+	header := appendHeader(nil, s.opts.Now(), s.opts.Source, s.opts.Session, x.next)
 	_, err = f.Write(header)
 	s.mu.Lock()
 	old := s.file.f

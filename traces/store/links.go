@@ -119,11 +119,30 @@ func (s *Store) linkParent(id uint64, r *row, parent uint64) {
 	if r.parent == 0 {
 		return
 	}
-	if p := s.slotOf(parent); p != nil {
-		if p.child != 0 {
-			r.sibling = distance(parent+uint64(p.child), id)
+	p := s.slotOf(parent)
+	if p == nil {
+		return
+	}
+	newest := parent + uint64(p.child)
+	if p.child == 0 || newest <= id {
+		r.sibling = distance(newest, id)
+		if p.child == 0 {
+			r.sibling = 0
 		}
 		p.child = r.parent
+		return
+	}
+	for younger := newest; younger > id; { // it comes out of order
+		y, _ := s.row(younger)
+		if y == nil {
+			return
+		}
+		older := back(younger, y.sibling)
+		if older < id {
+			r.sibling, y.sibling = distance(older, id), distance(id, younger)
+			return
+		}
+		younger = older
 	}
 }
 

@@ -198,7 +198,7 @@ func parseShort(b []byte, l *line) error {
 		return err
 	}
 	if i := bytes.Index(b, []byte(beginSteps)); i > 0 && b[len(b)-1] == '}' {
-		if err := json.Unmarshal(append(b[:i:i], '}'), &l.head); err != nil || l.Verb != "" {
+		if err := json.Unmarshal(append(b[:i:i], '}'), &l.Head); err != nil || l.Verb != "" {
 			return err
 		}
 	}
@@ -218,7 +218,7 @@ func (x *reading) put(more bool) {
 			k, _ := digestOf(l.Body)
 			s.bodies.at[k] = bodyAt{offset: f.at}
 		case l.Trace != 0:
-			x.putRow(f.at, &l.head)
+			x.putRow(f.at, &l.Head)
 		case l.Mark != 0:
 			x.putNote(l.Mark, l)
 		case l.Comment != 0:
@@ -241,7 +241,7 @@ func (x *reading) put(more bool) {
 }
 
 // putRow makes a row of the line of a request.
-func (x *reading) putRow(at int64, h *head) {
+func (x *reading) putRow(at int64, h *Head) {
 	s := x.s
 	id := h.Trace
 	if id > maxID || s.last != 0 && (id > s.last+maxGap || id+maxGap < s.first) {
@@ -253,22 +253,41 @@ func (x *reading) putRow(at int64, h *head) {
 		s.stats.droppedRows++
 		return
 	}
+	r := s.insert(id, at, h)
+	if r == nil {
+		x.damaged++
+		s.note("the line at byte %d has a number that was there before: %d", at, id)
+		return
+	}
+	s.readLinks(id, r, h)
+	for _, l := range x.later[id] {
+		x.waiting--
+		x.putNote(id, l)
+	}
+	delete(x.later, id)
+}
+
+// insert makes the row of a request that was read, or returns nil if there is
+// one already.
+func (s *Store) insert(id uint64, at int64, h *Head) *row {
 	if id < s.last {
 		s.touch(id) // views may be beyond it
 	}
 	s.last = max(s.last, id)
 	c, r := s.make(id)
 	if r.bits&present != 0 {
-		x.damaged++
-		s.note("the line at byte %d has a number that was there before: %d", at, id)
-		return
+		return nil
 	}
 	s.rows++
 	child, next := r.child, r.next // from lines before
+	caller := h.Caller
+	if h.From != "" {
+		caller += "\x00" + h.From
+	}
 	*r = row{
 		start: nanos(h.Time), took: h.Took, line: at, child: child, next: next,
 		ind: c.intern(ofIndirection, h.Indirection), key: c.intern(ofKey, h.Key), env: c.intern(ofEnvironment, h.Environment),
-		run: c.intern(ofRun, h.Run), caller: c.intern(ofCaller, h.Caller), terminus: c.intern(ofTerminus, h.Terminus),
+		run: c.intern(ofRun, h.Run), caller: c.intern(ofCaller, caller), terminus: c.intern(ofTerminus, h.Terminus),
 		cache: c.intern(ofCache, h.Cache), origin: c.intern(ofOrigin, h.Origin), fault: c.intern(ofFault, h.Fault),
 		good: distance(h.Good, id), size: uint32(min(max(h.Size, 0), 1<<32-1)), bits: present | ended | settled,
 		verb: uint8(traces.ParseVerb(h.Verb)), outcome: uint8(h.outcome()), served: uint8(serveds[h.Served]),
@@ -286,18 +305,13 @@ func (x *reading) putRow(at int64, h *head) {
 	if h.Lost {
 		s.stats.droppedDetails++
 	}
-	s.readLinks(id, r, h)
 	s.stats.begin(r.start)
 	s.stats.end(&traces.Trace{Indirection: h.Indirection, Caller: h.Caller, Outcome: h.outcome(), Took: time.Duration(h.Took)})
-	for _, l := range x.later[id] {
-		x.waiting--
-		x.putNote(id, l)
-	}
-	delete(x.later, id)
+	return r
 }
 
 // readLinks makes the links that Begin and End would have made.
-func (s *Store) readLinks(id uint64, r *row, h *head) {
+func (s *Store) readLinks(id uint64, r *row, h *Head) {
 	s.linkParent(id, r, h.Parent)
 	if h.Replay {
 		s.linkReplay(id, r, h.Previous)

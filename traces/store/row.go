@@ -33,6 +33,7 @@ type Row struct {
 	Run          string
 	Transaction  string // Puppet's transaction_uuid of the run; "" until a request names it
 	Caller       string
+	Instance     string            // which program of a fleet traced it; "" in this process
 	SetBy        traces.SourceKind // source of the terminus
 	CacheSetBy   traces.SourceKind // source of the cache
 	Origin       string            // origin of the first fault: "terminus exec"; "" if nothing failed
@@ -102,6 +103,14 @@ func (r *row) public(id uint64, n names, dst *Row) {
 		Marked: r.bits&marked != 0, Commented: r.bits&commented != 0, Lost: r.bits&lost != 0, RunGuessed: r.bits&runGuessed != 0, Mark: r.mark,
 	}
 	dst.Run, dst.Transaction = runOf(n.name(r.run))
+	dst.Caller, dst.Instance = callerOf(dst.Caller)
+}
+
+// callerOf divides the name of a caller, behind which the instance of a fleet
+// is, as the transaction_uuid is behind a run.
+func callerOf(text string) (caller, instance string) {
+	caller, instance, _ = strings.Cut(text, "\x00")
+	return caller, instance
 }
 
 // The run of a row is its name and, once known, its transaction_uuid behind a

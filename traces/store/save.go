@@ -54,7 +54,7 @@ func (s *Store) SaveEdited(f File, ids []uint64, edit Edit) (n int, err error) {
 	}()
 	w := bufio.NewWriterSize(f, 1<<20)
 	x := saving{s: s, edit: edit, written: map[bodyKey]bool{}}
-	x.out = appendHeader(nil, s.opts.Now(), s.opts.Source)
+	x.out = appendHeader(nil, s.opts.Now(), s.opts.Source, Session{}, 0)
 	for i, id := range ids {
 		if x.add(id) {
 			n++

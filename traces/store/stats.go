@@ -103,6 +103,30 @@ func (c *counters) end(t *traces.Trace) {
 	tr.took[bucket(t.Took)]++
 }
 
+// remove is the opposite of begin and end, for a row that is taken out. The
+// longest time and the rates stay.
+func (c *counters) remove(r *Row) {
+	c.total--
+	c.ended--
+	c.by[r.Outcome]--
+	hidden := r.Outcome.HiddenFrom(r.Caller)
+	if hidden {
+		c.hidden--
+	}
+	tr := c.traffic[r.Indirection]
+	if tr == nil {
+		return
+	}
+	tr.requests--
+	tr.took[bucket(r.Took)]--
+	if r.Outcome == traces.Err {
+		tr.errors--
+	}
+	if hidden {
+		tr.hidden--
+	}
+}
+
 func bucket(d time.Duration) int {
 	n := uint64(max(d, 0))
 	if n < 8 {

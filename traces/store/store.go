@@ -25,11 +25,12 @@
 // RFC 3339. Fields that are empty are left out. Text that is not UTF-8 is
 // written with replacement characters, bodies that are not UTF-8 as base64.
 //
-//	{"indirtui":1,"started":…,"source":…}     the first line: format version
+//	{"indirtui":1,"started":…,"source":…,     the first line: format version
+//	 "session":…,"instance":…,"to":…,"part":…} and, if it is shipped, see Session
 //	{"body":SHA-256,"format":…,"text":…}      a value, once; or "base64", or
 //	 "pieces":[{"text":…},{"body":SHA-256}]    some of which are values
 //	{"trace":7,"t":…,"took":…,"verb":…,"ind":…,"key":…,"env":…,"run":…,
-//	 "guessed":true,"caller":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
+//	 "guessed":true,"caller":…,"from":…,"parent":…,"prev":…,"replay":true,"good":…,"out":…,"served":…,"flags":[…],
 //	 "terminus":…,"cache":…,"setby":…,"csetby":…,"cwritten":true,"touched":true,
 //	 "origin":…,"fault":…,"size":…,"lost":true,         so far it is the row
 //	 "steps":[{"step":…,"is":…,"why":…,"about":…,"at":…,"took":…}],
@@ -40,7 +41,7 @@
 //	 "why":…,"about":…,"at":…,"took":…,"attrs":[{"name":…,"value":…}],"err":…,"request":…}],
 //	 "faults":[{"origin":…,"step":…,"message":…,"hidden":…,"shown":true,"path":…}],
 //	 "notes":[…],"noted":[…],"changes":[…],"held":…,"value":{"model":…,"format":…,"size":…,"digest":…,"masked":…,"source":…},
-//	 "sent":{…},"origins":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…}
+//	 "sent":{…},"origins":{…},"named":…,"party":…,"failed":…,"failedwith":…,"error":…,"recorded":…}
 //	{"mark":7,"as":"a","t":…}                 a mark; as "" takes it away
 //	{"comment":7,"text":…,"t":…}              a comment
 //	{"event":…,"t":…}                         something beside the requests
@@ -83,6 +84,8 @@ type Options struct {
 	Stopped func(error)
 	// Source names in the recording where the requests were traced.
 	Source string
+	// Session is what the recording is to be shipped as; zero if it stays here.
+	Session Session
 	// Rows is how many rows are kept in memory; 0 is 24 chunks of 65 536, the
 	// least is two. Whole chunks are dropped.
 	Rows int
@@ -129,6 +132,7 @@ type Store struct {
 	opts     Options
 	seed     maphash.Seed
 	readOnly bool
+	remote   Remote // of a followed store; nil if it has a file
 	changed  chan struct{}
 	wake     chan struct{} // of the writer
 	quit     chan struct{} // closed by Close; ends the reading of a recording
@@ -162,6 +166,7 @@ type Store struct {
 	touched  []uint64 // rows that changed out of turn, for views; the newest of them
 	untold   int      // how many were touched before these
 	notes    []string
+	whole    uint64 // of a followed store: no row is missing from this one on
 	file     file
 	loaded   int64 // bytes of a recording that were read
 }
@@ -180,7 +185,7 @@ func Open(opts Options) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("make recording: %w", err)
 		}
-		header := appendHeader(nil, s.opts.Now(), opts.Source)
+		header := appendHeader(nil, s.opts.Now(), opts.Source, opts.Session, 0)
 		if _, err := f.Write(header); err != nil {
 			return nil, errors.Join(fmt.Errorf("make recording: %w", err), f.Close())
 		}
@@ -232,6 +237,9 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	r.start, r.bits, r.verb, r.flags = nanos(t.Start), present, uint8(t.Verb), uint8(t.Flags)
 	r.ind, r.key = c.intern(ofIndirection, t.Indirection), c.intern(ofKey, t.Key)
 	r.run, r.caller = c.intern(ofRun, t.Run), c.intern(ofCaller, t.Caller)
+	if t.From != nil {
+		r.caller = c.intern(ofCaller, t.Caller+"\x00"+t.From.Name)
+	}
 	if t.Caller == "you" {
 		r.bits |= sent
 	}
@@ -410,6 +418,9 @@ func (s *Store) copyRows(from uint64, raw []row, ids []uint64) (n int, _ names) 
 
 // Row returns the row of id and whether it is in memory.
 func (s *Store) Row(id uint64) (Row, bool) {
+	if s.remote != nil {
+		s.remote.Near(id)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, c := s.row(id)

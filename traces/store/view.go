@@ -110,6 +110,9 @@ func (v *View) again() {
 	if !v.started {
 		v.started = true
 		v.next = first
+		if v.q.String() == "" {
+			v.next = max(first, v.s.wholeFrom())
+		}
 		look = append(look, kept...)
 	}
 	v.trim(first, kept)
@@ -137,10 +140,14 @@ func (v *View) look(id uint64) (isSettled, there bool) {
 	r, c := v.s.row(id)
 	if r == nil {
 		v.s.mu.Unlock()
+		v.remove(id)
 		return true, false
 	}
-	raw, names := *r, c.names
+	raw, names, apart := *r, c.names, id < v.s.whole
 	v.s.mu.Unlock()
+	if apart && v.q.String() == "" {
+		return true, true
+	}
 	first, _ := v.s.Range()
 	if id >= v.next && id >= first {
 		return raw.bits&settled != 0, true // it will be looked at in its turn
@@ -157,6 +164,15 @@ func (v *View) look(id uint64) (isSettled, there bool) {
 		v.ids = slices.Delete(v.ids, i, i+1)
 	}
 	return raw.bits&settled != 0, true
+}
+
+// remove takes out a request that is gone.
+func (v *View) remove(id uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if i, has := slices.BinarySearch(v.ids, id); has {
+		v.ids = slices.Delete(v.ids, i, i+1)
+	}
 }
 
 // trim takes out what lies before the first row and was not kept.
@@ -237,6 +253,7 @@ func (u *subject) set(id uint64, r *row, n names) {
 		Cache: n.name(r.cache), Caller: n.name(r.caller),
 	}
 	u.row.Run, u.row.Transaction = runOf(n.name(r.run))
+	u.row.Caller, u.row.Instance = callerOf(u.row.Caller)
 	if r.bits&commented != 0 {
 		for _, c := range u.s.Comments(id) {
 			u.row.Note += c.Text + "\n"

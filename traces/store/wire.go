@@ -25,8 +25,10 @@ type line struct {
 	Version int       `json:"indirtui"`
 	Started time.Time `json:"started"`
 	Source  string    `json:"source"`
+	Session
+	Part int `json:"part"`
 
-	head
+	Head
 	Mark    uint64      `json:"mark"`
 	As      string      `json:"as"`
 	Comment uint64      `json:"comment"`
@@ -60,10 +62,13 @@ type line struct {
 	Failed      uint64       `json:"failed"`
 	FailedWith  string       `json:"failedwith"`
 	Error       string       `json:"error"`
+	Recorded    uint64       `json:"recorded"` // its number at the instance
 }
 
-// A head is the first part of the line of a request: what its row needs.
-type head struct {
+// A Head is the first part of the line of a request: what its row needs.
+// Enumerations are names, Took is in nanoseconds; numbers are those of the
+// recording.
+type Head struct {
 	Trace       uint64    `json:"trace"`
 	Time        time.Time `json:"t"`
 	Took        int64     `json:"took"`
@@ -75,6 +80,7 @@ type head struct {
 	Transaction string    `json:"transaction"`
 	Guessed     bool      `json:"guessed"`
 	Caller      string    `json:"caller"`
+	From        string    `json:"from"` // the instance of a fleet; "" if it is that of the recording
 	Parent      uint64    `json:"parent"`
 	Previous    uint64    `json:"prev"`
 	Replay      bool      `json:"replay"`
@@ -319,8 +325,10 @@ func appendOdd[T string | []byte](b []byte, s T) (text []byte, n int) {
 
 func end(o object) []byte { return append(o, '}', '\n') }
 
-func appendHeader(b []byte, now time.Time, source string) []byte {
-	return end(append(object(b), `{"indirtui":`...).append(strconv.Itoa(version)).time("started", now).str("source", source))
+// appendHeader appends the first line of a part of a recording.
+func appendHeader(b []byte, now time.Time, source string, of Session, part int) []byte {
+	return end(append(object(b), `{"indirtui":`...).append(strconv.Itoa(version)).time("started", now).str("source", source).
+		str("session", of.ID).str("instance", of.Instance).str("to", of.To).num("part", int64(part)))
 }
 
 func (o object) append(s string) object { return append(o, s...) }
@@ -364,16 +372,25 @@ func appendBody(b []byte, v traces.Value) []byte {
 }
 
 // headOf returns the head of the line of t.
-func headOf(t *traces.Trace, replay bool) head {
+func headOf(t *traces.Trace, replay bool) Head {
 	primary, cache := winner(t.Primary), winner(t.Cache)
 	origin, fault := firstFault(t)
-	return head{
+	return Head{
 		Trace: t.ID, Time: t.Start, Took: int64(t.Took), Verb: t.Verb.String(), Indirection: t.Indirection, Key: t.Key,
 		Environment: t.Environment, Run: t.Run, Transaction: t.Transaction, Guessed: t.RunGuessed, Caller: t.Caller, Parent: t.Parent, Previous: t.Previous, Replay: replay,
 		Good: t.LastGood, Outcome: t.Outcome.String(), Served: t.Served.String(), Flags: t.Flags.Names(),
 		Terminus: primary.Terminus, Cache: cache.Terminus, SetBy: primary.Kind.String(), CacheSetBy: cache.Kind.String(),
 		CacheWrote: t.Steps[traces.CacheWrite].Answer == traces.Written, Touched: t.IsTouched(), Origin: origin, Fault: fault, Size: t.Value().Size,
+		From: instanceOf(t),
 	}
+}
+
+// instanceOf is the instance of a fleet that a request is from.
+func instanceOf(t *traces.Trace) string {
+	if t.From == nil {
+		return ""
+	}
+	return t.From.Name
 }
 
 // firstFault returns origin and message of the failure in the row: the one
@@ -392,13 +409,14 @@ func firstFault(t *traces.Trace) (origin, message string) {
 
 // headOfRow returns the head of a line for a request of which only the row is
 // left.
-func headOfRow(r *Row, l Links) head {
-	h := head{
+func headOfRow(r *Row, l Links) Head {
+	h := Head{
 		Trace: r.ID, Time: r.Start, Took: int64(r.Took), Verb: r.Verb.String(), Indirection: r.Indirection, Key: r.Key,
 		Environment: r.Environment, Run: r.Run, Transaction: r.Transaction, Guessed: r.RunGuessed, Caller: r.Caller, Parent: r.Parent, Previous: l.PrevInRun,
 		Good: l.LastGood, Outcome: r.Outcome.String(), Served: r.Served.String(), Flags: r.Flags.Names(),
 		Terminus: r.Terminus, Cache: r.Cache, SetBy: r.SetBy.String(), CacheSetBy: r.CacheSetBy.String(),
 		CacheWrote: r.CacheWritten, Touched: r.Touched, Origin: r.Origin, Fault: r.Fault, Size: r.Size, Lost: true,
+		From: r.Instance,
 	}
 	if l.Replays != 0 {
 		h.Previous, h.Replay = l.Replays, true
@@ -406,9 +424,9 @@ func headOfRow(r *Row, l Links) head {
 	return h
 }
 
-func appendHead(b []byte, h *head) object {
+func appendHead(b []byte, h *Head) object {
 	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).str("verb", h.Verb).
-		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).
+		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).str("from", h.From).
 		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
 		str("out", h.Outcome).str("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
 		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).yes("touched", h.Touched).
@@ -416,7 +434,7 @@ func appendHead(b []byte, h *head) object {
 }
 
 // appendRow appends the line of a request that has no detail.
-func appendRow(b []byte, h *head) []byte {
+func appendRow(b []byte, h *Head) []byte {
 	return end(append(appendHead(b, h), beginSteps+"]"...))
 }
 
@@ -454,7 +472,11 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 			o = o.value(v.Name, v.Value)
 		}
 	}
-	return end(o.str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error))
+	o = o.str("named", t.Named).str("party", t.Party).id("failed", t.Failed).str("failedwith", t.FailedWith).str("error", t.Error)
+	if t.From != nil {
+		o = o.id("recorded", t.From.Number)
+	}
+	return end(o)
 }
 
 func appendChoice(o object, c *traces.Choice) object {
@@ -529,7 +551,7 @@ func stepOf(name string) traces.Step {
 	return s
 }
 
-func (h *head) outcome() traces.Outcome {
+func (h *Head) outcome() traces.Outcome {
 	o, ok := traces.ParseOutcome(h.Outcome)
 	if !ok || o == traces.Run || o == traces.HeldOutcome {
 		return traces.Nil
@@ -553,6 +575,9 @@ func (l *line) trace() *traces.Trace {
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
 		Outcome: l.outcome(), Served: serveds[l.Served], Notes: notesOf(l.Notes, l.About), Touched: l.Changes, Held: time.Duration(l.Held), Values: l.values(),
 		Named: l.Named, Party: l.Party, Previous: l.Previous, LastGood: l.Good, Failed: l.Failed, FailedWith: l.FailedWith, Error: l.Error,
+	}
+	if l.From != "" {
+		t.From = &traces.Instance{Name: l.From, Number: l.Recorded}
 	}
 	if p, ok := traces.ParseTraceparent(l.Traceparent); ok {
 		t.Traceparent = &p

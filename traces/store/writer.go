@@ -336,7 +336,7 @@ func (s *Store) takeRows(w *work, n int) {
 }
 
 // head is the row as the file holds it.
-func (b *bareRow) head() head {
+func (b *bareRow) head() Head {
 	var r Row
 	b.row.public(b.id, b.names, &r)
 	return headOfRow(&r, Links{

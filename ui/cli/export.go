@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"indirtui/indirector/host/files"
 	"indirtui/traces/export"
+	"indirtui/traces/fleet"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 )
@@ -17,7 +22,7 @@ import (
 // An exportCommand writes requests of a recording for another program.
 type exportCommand struct {
 	reading
-	format, out, bodies string
+	format, out, bodies, to string
 }
 
 func (c *exportCommand) build(cmd *cobra.Command) {
@@ -31,6 +36,8 @@ func (c *exportCommand) build(cmd *cobra.Command) {
   csv        one line for each request
   story      what happened, as text
 
+With --to the tables of a fleet are written, for one machine: a file of SQLite.
+
 ` + selectorHelp + `
 
 Secrets are masked, always. How many and where is said on standard error and,
@@ -43,10 +50,14 @@ read.`
 	c.flags(cmd)
 	cmd.Flags().StringVarP(&c.format, "format", "f", "", "recording, jsonl, otlp, har, csv or story")
 	cmd.Flags().StringVarP(&c.out, "out", "o", "", "write to this file, which must not exist (default standard output)")
+	cmd.Flags().StringVar(&c.to, "to", "", "write the tables of a fleet instead (`sqlite:FILE`, which must not exist); docs/FLEETS.md has the tables")
 	cmd.Flags().StringVar(&c.bodies, "bodies", string(export.AnyBody), "which values go along: all, small (up to 1 MB), failed (of requests that went wrong, seen or not) or none")
 }
 
-func (c *exportCommand) run(_ context.Context, words []string) error {
+func (c *exportCommand) run(ctx context.Context, words []string) error {
+	if c.to != "" {
+		return c.toSQLite(ctx, words)
+	}
 	f, err := export.Parse(c.format)
 	if err != nil {
 		return &command.UsageError{What: err.Error()}
@@ -58,6 +69,7 @@ func (c *exportCommand) run(_ context.Context, words []string) error {
 	if f == export.Recording && (c.out == "" || c.out == "-") {
 		return &command.UsageError{What: "a recording is a file", Advice: "name it: --out FILE"}
 	}
+	c.words = words
 	return c.with(func(s *store.Store) error {
 		o := c.options(f)
 		o.Bodies = b
@@ -70,6 +82,46 @@ func (c *exportCommand) run(_ context.Context, words []string) error {
 			c.report(report)
 		}
 		return err
+	})
+}
+
+// toSQLite writes the tables of a fleet: those of a recording that is exported,
+// so that they are redacted as every export.
+func (c *exportCommand) toSQLite(ctx context.Context, words []string) (err error) {
+	file, ok := strings.CutPrefix(c.to, "sqlite:")
+	if !ok || file == "" || c.format != "" || c.out != "" {
+		return &command.UsageError{What: "--to needs sqlite:FILE, and no --format or --out"}
+	}
+	b, err := export.ParseBodies(c.bodies)
+	if err != nil {
+		return &command.UsageError{What: err.Error()}
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return &command.UsageError{What: file + " exists", Advice: "name a new file"}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(file), ".export")
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	recording := filepath.Join(dir, filepath.Base(c.path))
+	c.words = words
+	return c.with(func(s *store.Store) error {
+		ids, err := selected(s, words)
+		if err != nil {
+			return err
+		}
+		o := c.options(export.Recording)
+		o.Bodies = b
+		report, err := writeExport(s, nil, recording, ids, o)
+		if err != nil {
+			return err
+		}
+		if _, _, err := fleet.WriteSQLite(ctx, file, recording); err != nil {
+			return err
+		}
+		c.report(report)
+		return nil
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/settings"
+	"indirtui/traces/fleet"
 	"indirtui/traces/store"
 	"indirtui/ui"
 	"indirtui/ui/command"
@@ -29,12 +30,14 @@ type interactive struct {
 	demo, ascii, light, noMouse, plain, functionKeys bool
 	record, theme                                    string
 	fps                                              int
+	shipping                                         shipping
 }
 
 func (i *interactive) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&i.demo, "demo", false, "play the built-in demo site")
 	f.StringVar(&i.record, "record", "", "write the recording to this file (default a new one in the state directory)")
+	i.shipping.flags(cmd)
 	i.display(cmd)
 }
 
@@ -111,13 +114,16 @@ func (v viewer) look(ctx context.Context, s *workspace) error {
 type workspace struct {
 	engine *engine.Engine // nil for a recording
 	log    *store.Store
-	site   site      // nil if it is not the demo
-	hello  string    // which it is, in one sentence
-	guard  *ui.Guard // of the goroutines that termini start
-	kept   *kept     // of the project; never nil
-	notes  []string  // problems to be reported
+	fleet  *fleet.Fleet // whose log it is; nil if it is none
+	site   site         // nil if it is not the demo
+	hello  string       // which it is, in one sentence
+	guard  *ui.Guard    // of the goroutines that termini start
+	kept   *kept        // of the project; never nil
+	notes  []string     // problems to be reported
 
 	listens bool // agents ask, so that it goes on without commands
+
+	shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
 }
@@ -145,14 +151,20 @@ func (s *workspace) empty() bool {
 
 // source names the session on screen.
 func (s *workspace) source() string {
-	if s.engine == nil {
+	switch {
+	case s.fleet != nil:
+		return "fleet " + s.fleet.Place()
+	case s.engine == nil:
 		return "recording"
 	}
 	return s.engine.Source
 }
 
-// openSession is a session over a recording.
+// openSession is a session over a recording, or over a fleet.
 func openSession(path string) (*workspace, error) {
+	if fleet.IsURL(path) {
+		return openFleet(context.Background(), path)
+	}
 	log, err := store.OpenFile(path)
 	if err != nil {
 		return nil, err
@@ -194,6 +206,9 @@ func (v viewer) options() (engine.Options, *ui.Guard, error) {
 	if err == nil {
 		err = v.record(&o)
 	}
+	if err == nil {
+		err = v.p.ui.shipping.prepare(&o, "")
+	}
 	o.Debug, o.Crash = debugOptions(), guard.Crash
 	if mine, err := v.p.mine(); err == nil {
 		o.Zone = mine.Zone
@@ -207,6 +222,9 @@ func (v viewer) session() (*workspace, error) {
 		return nil, err
 	}
 	if v.p.ui.demo || !v.hasPuppet() {
+		if v.p.ui.shipping.url != "" {
+			return nil, &command.UsageError{What: "--traces ships no demo"}
+		}
 		return v.demoSession(o, guard)
 	}
 	e, err := engine.New(o)
@@ -224,6 +242,9 @@ func (v viewer) session() (*workspace, error) {
 	s := &workspace{engine: e, log: e.Store, hello: hello, guard: guard, kept: k}
 	if err != nil {
 		s.notes = append(s.notes, err.Error())
+	}
+	if err := v.p.ship(&v.p.ui.shipping, s, o.Session.Instance, !v.p.ui.plain); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }

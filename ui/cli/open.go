@@ -14,7 +14,13 @@ type openCommand struct {
 
 func (c *openCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Look at a recording: a file of JSON lines that the interactive program wrote.
-A damaged tail is dropped, and that is said. Nothing can be touched.`
+A damaged tail is dropped, and that is said. Nothing can be touched.
+
+A URL such as postgres://USER@HOST/DATABASE opens what all programs of a fleet
+have shipped there: the newest requests, older ones as they are looked at, what a
+filter means, and what is new as it comes. The password belongs into PGPASSFILE.`
+	cmd.Example = `  indirtui open incident.jsonl
+  indirtui open postgres://traces@db1.example.com/traces`
 	c.display.display(cmd)
 }
 

@@ -23,18 +23,34 @@ const alive = 24 * time.Hour
 // are left; zeros are no limits. What is still written, and what a project
 // compares with, stays.
 func (p *program) prune(dir string, keep int, size int64) {
-	entries, err := os.ReadDir(dir)
+	all, total, err := oldRecordings(dir)
 	if err != nil {
 		return
 	}
-	spared := baselines(dir)
-	type recording struct {
-		path string
-		size int64
-		at   time.Time
+	for len(all) > 0 && (keep > 0 && len(all) >= keep || size > 0 && total > size) {
+		if err := os.Remove(all[0].path); err != nil {
+			fmt.Fprintf(p.Err, "warning: an old recording stays: %s\n", clean(err.Error()))
+		}
+		total -= all[0].size
+		all = all[1:]
 	}
-	var all []recording
-	var total int64
+}
+
+// An oldRecording was made by itself, and may be removed.
+type oldRecording struct {
+	path string
+	size int64
+	at   time.Time // of the last change
+}
+
+// oldRecordings are those of a directory, oldest first, and the size of all that
+// were made by themselves, also of those that must stay.
+func oldRecordings(dir string) (all []oldRecording, total int64, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	spared := baselines(dir)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !ours.MatchString(e.Name()) {
@@ -48,16 +64,10 @@ func (p *program) prune(dir string, keep int, size int64) {
 		if known, err := store.Inspect(path); (err != nil || !known.Ended) && time.Since(info.ModTime()) < alive {
 			continue
 		}
-		all = append(all, recording{path, info.Size(), info.ModTime()})
+		all = append(all, oldRecording{path, info.Size(), info.ModTime()})
 	}
-	slices.SortFunc(all, func(a, b recording) int { return a.at.Compare(b.at) })
-	for len(all) > 0 && (keep > 0 && len(all) >= keep || size > 0 && total > size) {
-		if err := os.Remove(all[0].path); err != nil {
-			fmt.Fprintf(p.Err, "warning: an old recording stays: %s\n", clean(err.Error()))
-		}
-		total -= all[0].size
-		all = all[1:]
-	}
+	slices.SortFunc(all, func(a, b oldRecording) int { return a.at.Compare(b.at) })
+	return all, total, nil
 }
 
 // baselines are the recordings that projects compare with.

@@ -8,6 +8,7 @@ import (
 
 	"indirtui/indirector/engine"
 	"indirtui/traces/export"
+	"indirtui/traces/fleet"
 	"indirtui/traces/store"
 	"indirtui/ui/command"
 )
@@ -20,12 +21,13 @@ func (e lostError) Unwrap() error { return e.error }
 
 // reading is what the commands that look at a recording share.
 type reading struct {
-	p    *program
-	path string
+	p     *program
+	path  string
+	words []string // of the selector; what it means is loaded of a fleet
 }
 
 func (r *reading) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&r.path, "recording", "r", "", "the recording to look at (`FILE`)")
+	cmd.Flags().StringVarP(&r.path, "recording", "r", "", "the recording to look at (`FILE`), or a fleet: postgres://USER@HOST/DATABASE")
 }
 
 // with does something with the recording that the flag names.
@@ -35,6 +37,14 @@ func (r *reading) with(do func(*store.Store) error) error {
 	}
 	if r.path == "" {
 		return &command.UsageError{What: "which recording?", Advice: "name it: --recording FILE; they lie in " + stateDir()}
+	}
+	if fleet.IsURL(r.path) {
+		f, err := loadFleet(r.p.Streams, r.path, r.words)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return do(f.Store)
 	}
 	s, err := openRecording(r.p.Streams, r.path)
 	if err != nil {
@@ -61,7 +71,11 @@ func openRecording(std Streams, path string) (*store.Store, error) {
 }
 
 func (r *reading) options(f export.Format) export.Options {
-	return export.Options{Format: f, Source: r.path, Redact: r.p.redactor().Text}
+	source := r.path
+	if fleet.IsURL(source) {
+		source = "fleet " + fleet.Place(source)
+	}
+	return export.Options{Format: f, Source: source, Redact: r.p.redactor().Text}
 }
 
 // selected returns the requests that the words of a selector mean.

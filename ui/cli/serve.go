@@ -41,6 +41,7 @@ type listening struct {
 	ui                  bool
 	compiles            bool // catalogs are those of the compiler; known when the engine is there
 	display             interactive
+	shipping            shipping
 	notes               []string // for the screen
 }
 
@@ -69,6 +70,7 @@ func (l *listening) flags(cmd *cobra.Command) {
 	f.String("rotate", "", "begin a new file when the recording has that `SIZE`, as 256M; 0 is never (default the configuration, and never with --record)")
 	f.String("keep", "", "how many files (`N`) of recordings stay; 0 is all (default the configuration, and all with --record)")
 	f.String("keep-size", "", "how large (`SIZE`) these are together; 0 is no limit (default the configuration, and none with --record)")
+	l.shipping.flags(cmd)
 	l.display.display(cmd)
 }
 
@@ -264,10 +266,13 @@ func (l *listening) options() (engine.Options, *ui.Guard, *lines, error) {
 		}
 		o.Set = append(set, o.Set...)
 	}
-	if l.ui || l.p.ui.record != "" {
+	if l.ui || l.p.ui.record != "" || l.shipping.url != "" {
 		if err = (viewer{l.p}).record(&o); err != nil {
 			return o, nil, nil, err
 		}
+	}
+	if err := l.shipping.prepare(&o, l.listen); err != nil {
+		return o, nil, nil, err
 	}
 	guard := new(ui.Guard)
 	if l.ui {
@@ -322,6 +327,9 @@ func (l *listening) begin(change func(*engine.Options), build func(*engine.Engin
 	}
 	v.session.guard, v.session.after = guard, after
 	e.Source, v.session.hello = f.named(v.address)
+	if err := l.p.ship(&l.shipping, v.session, o.Session.Instance, l.ui && !l.display.plain); err != nil {
+		return nil, errors.Join(err, v.session.close())
+	}
 	return v, nil
 }
 

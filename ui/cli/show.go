@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
 	"indirtui/traces"
+	"indirtui/traces/fleet"
 	"indirtui/ui"
 	"indirtui/ui/breaks"
 	"indirtui/ui/cache"
@@ -142,6 +143,10 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		Theme: v.p.theme(mine), Now: v.p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, Still: !mine.Motion, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
+	if s.fleet != nil {
+		cfg.Log, cfg.Fleet = fleetLog{s.log, s.fleet}, s.fleet.Place()
+	}
+	cfg.Shipped = s.shipped
 	o := v.consoleOptions(s, switchTo)
 	askFirst(&o)
 	var routed routes.Engine
@@ -233,6 +238,9 @@ func askFirst(o *console.Options) {
 		return screen.Send(screen.Replace{With: with, Then: then}), nil
 	}
 	o.Open = func(path string) tea.Cmd {
+		if fleet.IsURL(path) {
+			return screen.Send(screen.Replace{With: "the fleet " + fleet.Place(path), Then: open(path)})
+		}
 		if _, err := os.Stat(path); err != nil {
 			return open(path)
 		}

@@ -26,6 +26,7 @@ Exit code: 0 told, 2 usage, 3 the recording cannot be read.`
 }
 
 func (c *storyCommand) run(_ context.Context, args []string) error {
+	c.words = args
 	return c.with(func(s *store.Store) error {
 		ids, err := selected(s, args)
 		if err != nil {

@@ -338,18 +338,27 @@ func (r *Requests) setFilter(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		r.filter, r.view = "", r.all
+		r.want(nil)
 	} else {
 		e, err := query.Parse(text)
 		if err != nil {
 			return screen.Warn("filter: "+err.Error(), "")
 		}
 		r.filter, r.view = text, r.env.Log.View(e)
+		r.want(e)
 	}
 	r.done, r.sorted, r.groups = false, nil, nil
 	r.sorting.stop()
 	r.wait.End()
 	r.place()
 	return tea.Batch(r.extend(), r.ask())
+}
+
+// want has a fleet load what an expression means.
+func (r *Requests) want(e *query.Expr) {
+	if f, ok := r.env.Log.(session.Fleet); ok {
+		f.Want(e)
+	}
 }
 
 func (r *Requests) Disabled(do screen.Action) string {

@@ -71,6 +71,11 @@ func (r *Requests) Context() (left, right term.Line) {
 	default:
 		left.Put(term.Quiet, "  all "+shown)
 	}
+	if f, ok := r.env.Log.(session.Fleet); ok {
+		if about := f.About(); about != "" {
+			left.Put(term.Attention, " · "+term.Clean(about).String())
+		}
+	}
 	if r.groups != nil {
 		left.Put(term.Quiet, " · by "+r.groupName())
 	} else if r.sorting.column != 0 || r.sorting.reverse {
@@ -306,6 +311,9 @@ func (r *Requests) callerLine(row *session.Row) term.Line {
 		put(term.Touched, "sent by you")
 	} else if row.Caller != "" {
 		put(term.Quiet, row.Caller)
+	}
+	if row.Instance != "" {
+		put(term.Quiet, term.Clean(row.Instance).String())
 	}
 	if row.Run != "" {
 		put(term.Quiet, "run "+traces.GuessMark(row.RunGuessed)+term.Clean(row.Run).First(8).String())

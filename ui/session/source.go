@@ -54,6 +54,14 @@ type Asker interface {
 	Do(context.Context, *indirector.Request) (*indirector.Response, error)
 }
 
+// A Fleet is the log of many programs, of which not all is loaded.
+type Fleet interface {
+	// Want has what an expression means loaded; nil is everything.
+	Want(*query.Expr)
+	// About is what the user should know of what is loaded; may be "".
+	About() string
+}
+
 var (
 	_ Log    = (*store.Store)(nil)
 	_ Routes = (*indirector.Indirector)(nil)
