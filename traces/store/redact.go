@@ -202,13 +202,7 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int), pairs *clea
 	} {
 		r.text(t)
 	}
-	if m.Values != nil {
-		own := *m.Values
-		for _, v := range own.All() {
-			r.text(&v.Source)
-		}
-		m.Values = &own
-	}
+	m.Values = r.values(m.Values)
 	for i := range m.Steps {
 		r.text(&m.Steps[i].Because.About)
 	}
@@ -263,6 +257,28 @@ func (r *texts) text(s *string) {
 	out, n := r.redact(*s)
 	r.changed = r.changed || out != *s
 	*s, r.n = out, r.n+n
+}
+
+// values returns values whose sources are redacted: the same ones if none has a secret.
+func (r *texts) values(all *traces.Values) *traces.Values {
+	if all == nil {
+		return nil
+	}
+	clean := true
+	for _, v := range all.All() {
+		if v.Source != "" {
+			out, _ := r.redact(v.Source)
+			clean = clean && out == v.Source
+		}
+	}
+	if clean {
+		return all
+	}
+	own := *all
+	for _, v := range own.All() {
+		r.text(&v.Source)
+	}
+	return &own
 }
 
 func (r *texts) span(s *traces.Span) {

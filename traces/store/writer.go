@@ -378,9 +378,11 @@ func (s *Store) processSlot(w *work, i int) {
 		s.opts.Ended(s, t)
 	}
 	if t.Values != nil {
-		v := *t.Values // a copy of t that Ended has made keeps the bytes
-		t.Values = &v
-		for _, v := range v.All() {
+		if s.opts.Ended != nil {
+			v := *t.Values // a copy of t that Ended has made keeps the bytes
+			t.Values = &v
+		}
+		for _, v := range t.Values.All() {
 			s.keepBody(w, v.Value)
 			sl.valued = sl.valued || v.Digest != ""
 		}
