@@ -51,7 +51,7 @@ func TestConfigurationChangesOnDisk(t *testing.T) {
 		tr.key("H", "Routes > facts > history")
 		tr.key("/", "text on this page")
 		tr.Keys("changed on disk")
-		tr.key("enter", "read again, routes.yaml changed on disk at 12:03:04:", "cache json -> yaml")
+		tr.key("enter", "read again, routes.yaml changed on disk at", "12:03:04: cache json -> yaml")
 		tr.key("esc", "- Routes ")
 		tr.key("z", "undone :reload").cursor("facts", "facter", "json")
 		tr.key("Z", "redone :reload").cursor("facts", "facter", "yaml")
