@@ -56,7 +56,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	}
 	return nil, &indirector.Failure{
 		Class: "Puppet::Util::Puppetdb::CommandSubmissionError", Message: message, Origin: "network",
-		Path: cfg.ServerURLs[0].Redacted(), Hidden: leftBehind(tried), Err: err,
+		Path: strings.Join(texts(cfg.ServerURLs), ", "), Hidden: leftBehind(tried), Err: err,
 	}
 }
 
