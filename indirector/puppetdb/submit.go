@@ -128,7 +128,9 @@ func (c *Client) explain(ctx context.Context, cfg *Config, result data.Value, tr
 			queries = append(queries, u.Host)
 		}
 		traces.Explain(ctx, fmt.Sprintf("stored at %s only; queries go to %s and will not see it", strings.Join(submitOnly, ", "), strings.Join(queries, ", ")))
-		traces.AddNote(ctx, left)
+		if left != "" {
+			traces.AddNote(ctx, "not at "+left)
+		}
 		return
 	}
 	s := fmt.Sprintf("queued at %s, uuid %s; it is stored later, if it is", strings.Join(append(at, submitOnly...), ", "), result.Get("uuid").Text())
