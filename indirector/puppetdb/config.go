@@ -3,6 +3,7 @@ package puppetdb
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -75,18 +76,28 @@ func LoadConfig(path string, log *slog.Logger) (*Config, error) {
 }
 
 func readConfig(path string, log *slog.Logger) (*Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := readSome(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		log.Debug(fmt.Sprintf("No %s file found; falling back to default server_urls %s", path, defaults[serverURLs]))
 	case err != nil:
 		return nil, fmt.Errorf("read PuppetDB's configuration %q: %w", path, err)
 	case len(text) > maxFile:
-		return nil, fmt.Errorf("read PuppetDB's configuration %q: %d bytes are more than the limit of %d", path, len(text), maxFile)
+		return nil, fmt.Errorf("read PuppetDB's configuration %q: it is longer than the limit of %d bytes", path, maxFile)
 	default:
 		log.Debug("Configuring PuppetDB terminuses with config file " + path)
 	}
 	return ParseConfig(path, string(text), log)
+}
+
+// readSome reads a file up to the limit, and one byte more.
+func readSome(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
 // The lines of puppetdb.conf, with Ruby's idea of a blank. A section is

@@ -56,7 +56,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	}
 	return nil, &indirector.Failure{
 		Class: "Puppet::Util::Puppetdb::CommandSubmissionError", Message: message, Origin: "network",
-		Path: cfg.ServerURLs[0].Redacted(), Hidden: leftBehind(tried), Err: err,
+		Path: strings.Join(texts(cfg.ServerURLs), ", "), Hidden: leftBehind(tried), Err: err,
 	}
 }
 
@@ -128,7 +128,9 @@ func (c *Client) explain(ctx context.Context, cfg *Config, result data.Value, tr
 			queries = append(queries, u.Host)
 		}
 		traces.Explain(ctx, fmt.Sprintf("stored at %s only; queries go to %s and will not see it", strings.Join(submitOnly, ", "), strings.Join(queries, ", ")))
-		traces.AddNote(ctx, left)
+		if left != "" {
+			traces.AddNote(ctx, "not at "+left)
+		}
 		return
 	}
 	s := fmt.Sprintf("queued at %s, uuid %s; it is stored later, if it is", strings.Join(append(at, submitOnly...), ", "), result.Get("uuid").Text())

@@ -40,6 +40,7 @@ func (t *Terminus) facts(ctx context.Context, req *indirector.Request) (*model.F
 	}
 	_, err := nested.Ask(ctx, t.env.Do, &indirector.Request{
 		Indirection: "facts", Verb: indirector.Save, Instance: facts, Environment: req.Environment,
+		Remote:  req.Remote, // PuppetDB is sent what its certificate has
 		Options: options(req, "transaction_uuid"),
 	})
 	return facts, bare(err)

@@ -56,6 +56,26 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
+// What takes longer than server_url_timeout ends: a list without an end, and a
+// server that is busy for an hour. Rules PDB-HTTP-05, PDB-HTTP-12.
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	for name, a := range map[string]scriptedAnswer{
+		"endless": {Body: strings.Repeat(" ", 512), Endless: true},
+		"busy":    {Status: 503, Headers: map[string]string{"Retry-After": "3600"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPeer(t, peerOptions{conf: "server_urls = {1}\nserver_url_timeout = 1\n", producer: "c", answers: map[string][]scriptedAnswer{"1": {a}}})
+			_, err := p.do(t.Context(), &clientStep{Do: "find facts", Key: "a"})
+			f := (*indirector.Failure)(nil)
+			if !errors.As(err, &f) || !strings.Contains(f.Hidden, "no answer within 1s, server_url_timeout") && !strings.Contains(f.Hidden, "is longer than") {
+				t.Errorf("got %#v", err)
+			}
+		})
+	}
+}
+
 // Keys that mean a directory lead nowhere else.
 func TestHostileKeys(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,8 @@ type scriptedAnswer struct {
 	Headers map[string]string
 	Body    string
 	Drop    bool
-	Delay   int `json:"delay_ms"`
+	Endless bool // the body is repeated until the client leaves
+	Delay   int  `json:"delay_ms"`
 }
 
 // A seenRequest is a request as a server saw it.
@@ -160,7 +161,11 @@ func (p *peer) handler(name string) http.Handler {
 		if a.Status != 0 {
 			w.WriteHeader(a.Status)
 		}
-		io.WriteString(w, a.Body)
+		for again := true; again; again = a.Endless {
+			if _, err := io.WriteString(w, a.Body); err != nil {
+				return
+			}
+		}
 	})
 }
 
