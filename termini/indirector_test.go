@@ -190,7 +190,7 @@ func TestScenarios(t *testing.T) {
 		},
 		{
 			name:    "a terminus that is not here",
-			request: find("catalog", "n1", "store_configs"), words: "indirtui has no terminus store_configs yet; Puppet has", outcome: traces.Err,
+			request: find("facts", "n1", "network_device"), words: "indirtui has no terminus network_device yet; Puppet has", outcome: traces.Err,
 		},
 	}
 	for _, tt := range tests {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -167,23 +166,28 @@ type wait struct {
 // maxRetries is how often a transaction is begun anew. Rule STORE-SQL-10.
 const maxRetries = 3
 
-// change does something in a transaction that writes. What another transaction of
-// PostgreSQL has made impossible is done again.
+// change does something in a transaction that writes.
 func (s *Store) change(ctx context.Context, do func(*conn) error) (w wait, err error) {
-	for {
-		began := time.Now()
-		err = s.within(ctx, s.writers, s.d.beginWrite, func() { w.lock += time.Since(began) }, do)
-		if err == nil || w.retries == maxRetries || !s.d.again(err) {
-			return w, s.plain(err)
-		}
-		w.retries++
-	}
+	return s.repeated(ctx, s.writers, s.d.beginWrite, do)
 }
 
 // look does something in a transaction that only reads, and sees one moment.
 func (s *Store) look(ctx context.Context, do func(*conn) error) error {
-	pool := s.readers
-	return s.plain(s.within(ctx, pool, s.d.beginRead, func() {}, do))
+	_, err := s.repeated(ctx, s.readers, s.d.beginRead, do)
+	return err
+}
+
+// repeated does a transaction again that others have made impossible, or whose connection
+// was lost: a command that is applied twice changes nothing the second time.
+func (s *Store) repeated(ctx context.Context, pool chan *conn, begin string, do func(*conn) error) (w wait, err error) {
+	for {
+		began := time.Now()
+		err = s.within(ctx, pool, begin, func() { w.lock += time.Since(began) }, do)
+		if err == nil || w.retries == maxRetries || ctx.Err() != nil || !s.d.again(err) {
+			return w, s.plain(err)
+		}
+		w.retries++
+	}
 }
 
 func (s *Store) within(ctx context.Context, pool chan *conn, begin string, begun func(), do func(*conn) error) error {
@@ -194,6 +198,7 @@ func (s *Store) within(ctx context.Context, pool chan *conn, begin string, begun
 	broken := false
 	defer func() { release(broken) }()
 	if _, err := c.ExecContext(ctx, begin); err != nil {
+		broken = s.writers == nil
 		return err
 	}
 	begun()
@@ -235,14 +240,6 @@ func portion(n int) int {
 		}
 	}
 	return 1
-}
-
-// fail adds what was to be done.
-func fail(op, object string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s %q: %w", op, object, err)
 }
 
 // errStop ends a walk over rows.

@@ -2,8 +2,12 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
+	"io"
+	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +33,7 @@ func (s *Store) openPostgres(ctx context.Context) error {
 	}
 	s.db = stdlib.OpenDB(*cfg)
 	s.db.SetMaxOpenConns(16)
-	s.db.SetMaxIdleConns(4)
+	s.db.SetMaxIdleConns(maxRetries) // so that those that were lost are not all that is tried
 	s.db.SetConnMaxIdleTime(time.Minute)
 	return s.db.PingContext(ctx)
 }
@@ -51,18 +55,19 @@ func redacted(text string) string {
 	return u.Redacted()
 }
 
-// postgresAgain reports whether a transaction failed because of another one: a
-// conflict, a deadlock, or a set of parameters that went while it was to be used.
+// postgresAgain reports whether a transaction may succeed when it is tried again: after a
+// conflict, a deadlock, a set of parameters that went while it was to be used, and a
+// connection that was lost, but not one that cannot be made.
 func postgresAgain(err error) bool {
-	e := (*pgconn.PgError)(nil)
-	if !errors.As(err, &e) {
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
+		return slices.Contains([]string{"40001", "40P01", "23503", "23505", "57P01", "57P02"}, e.Code)
+	}
+	if e := (*pgconn.ConnectError)(nil); errors.As(err, &e) {
 		return false
 	}
-	switch e.Code {
-	case "40001", "40P01", "23503", "23505":
-		return true
-	}
-	return false
+	lost := (*net.OpError)(nil)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn) ||
+		errors.As(err, &lost) || pgconn.SafeToRetry(err)
 }
 
 // plain returns an error without the password, if it has one, and with advice.

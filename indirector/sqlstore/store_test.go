@@ -483,6 +483,32 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 }
 
+// TestLostConnections: commands and questions go on over new ones.
+func TestLostConnections(t *testing.T) {
+	t.Parallel()
+	o := sqlstore.Options{URL: storetest.Postgres(t) + "&application_name=lost"}
+	s := open(t, o)
+	db := connect(t, sqlstore.Options{URL: storetest.Postgres(t)})
+	for i := range 5 {
+		var work sync.WaitGroup
+		for n := range 3 { // so that several connections are open
+			work.Go(func() {
+				if _, err := s.Apply(t.Context(), facts(t, fmt.Sprint("n", n), float64(i), `{"k":1}`)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		work.Wait()
+		if _, err := db.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lost'"); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := s.Facts(t.Context(), "n0"); err != nil || f.Values.Len() != 1 {
+			t.Errorf("got %v, %v", f, err)
+		}
+	}
+	checked(t, s)
+}
+
 // mount makes a small file system, or skips the test.
 func mount(t *testing.T, dir, options string) {
 	t.Helper()

@@ -60,6 +60,9 @@ func TestSchemas(t *testing.T) {
 	}
 	nodes := t.TempDir()
 	writePuppetDB(t, nodes, nodes)
+	if code, _, problem := indirtui("save", "facts", "n1", "terminus=sqlite", "--file", facts, "--confdir", dir, "--vardir", dir); code != 0 {
+		t.Fatal(problem)
+	}
 	tested := make(map[string]bool)
 	for _, tt := range []struct {
 		name   string
@@ -90,6 +93,8 @@ func TestSchemas(t *testing.T) {
 		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"node status", "node", []string{"node", "status", "n1", "--json", "--confdir", nodes, "--vardir", dir}, false},
 		{"node deactivate", "node", []string{"node", "deactivate", "n2", "--json", "--confdir", nodes, "--vardir", dir}, false},
+		{"stores", "stores", []string{"stores", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"stores check", "stores-check", []string{"stores", "check", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
 		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"trace of a compile", "trace", []string{"find", "catalog", "n1", "terminus=compiler", "--application", "server", "--trace", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
