@@ -70,6 +70,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 		return
 	}
 	r.Run, r.Transaction = cmp.Or(r.Run, t.Run), cmp.Or(r.Transaction, t.Transaction)
+	r.agent = r.agent || strings.HasPrefix(t.Caller, "agent ")
 	if t.RunGuessed {
 		r.guessed++
 	}
@@ -79,8 +80,6 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	if end := t.Start.Add(t.Elapsed()); end.After(r.last) {
 		r.last = end
 	}
-	agent := strings.HasPrefix(t.Caller, "agent ")
-	r.agent = r.agent || agent
 	switch t.Indirection {
 	case "node", "catalog", "facts", "report":
 		r.Node = cmp.Or(t.Key, r.Node)
@@ -92,12 +91,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	switch {
 	case t.Indirection == "catalog" && t.Verb == Find:
 		r.catalog(t, body)
-	case t.Indirection == "catalog" && t.Verb == Save && t.Error == "":
-		r.stored = true
-	case t.Indirection == "report" && t.Verb == Save && t.Error == "" && r.agent && !agent:
-		// its server stores it before it answers
-	case t.Indirection == "report" && t.Verb == Save && t.Error == "":
-		r.report, r.end = "report saved", ending(body)
+	case t.Verb == Save && t.Error == "" && r.saved(t, body):
 	case t.Indirection == "report" && t.Verb == Save:
 		r.report = "report not saved: " + t.Error
 	case t.Outcome == Nil || t.Outcome == NilHidden:
@@ -116,6 +110,21 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 		r.node.asked = t.Environment
 		_ = json.Unmarshal(body, &struct{ Environment *string }{&r.node.got}) // what is no node changes nothing
 	}
+}
+
+// saved takes in a catalog or a report that was stored, and reports whether it was one.
+// Where an agent asked, it ends the run with its report, and not its server, which
+// stores that before it answers.
+func (r *RunStory) saved(t *Trace, body []byte) bool {
+	switch {
+	case t.Indirection == "catalog":
+		r.stored = true
+	case t.Indirection != "report":
+		return false
+	case !r.agent || strings.HasPrefix(t.Caller, "agent "):
+		r.report, r.end = "report saved", ending(body)
+	}
+	return true
 }
 
 // isPlugins are the mounts that an agent fetches before it asks for a catalog.

@@ -403,7 +403,7 @@ func newWire(t *testing.T, change func(x *proxyCommand, server, agents string)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(conf, "puppet.conf"), []byte("[main]\nruninterval = 1\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(conf, "puppet.conf"), []byte("[main]\nruninterval = 1\nhttp_read_timeout = 2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}

@@ -3,6 +3,8 @@ package cli
 import (
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +164,45 @@ func TestPuppetDBIsAway(t *testing.T) {
 	}
 }
 
+// TestPuppetDBIsSlow: a PuppetDB that does not answer costs its client the time limit
+// of the proxy, and then it asks the next server.
+func TestPuppetDBIsSlow(t *testing.T) {
+	w := newPuppetDB(t)
+	before := w.proxy.session.engine.Store.Stats().Total
+	_, got := w.ask(w.proxy.address, wireCase{request: commandOf("replace_facts", "5", "", pdbFacts)})
+	if got.Line != "HTTP/1.1 504 Gateway Timeout" {
+		t.Errorf("got %s %s, want 504", got.Line, got.Body)
+	}
+	if trace := w.ended(before); trace.Outcome != traces.Err {
+		t.Errorf("the trace has %s, want an error", trace.Outcome)
+	}
+}
+
+// TestPuppetDBKeepsToAuthConf: a rule that names /pdb counts, other rules do not.
+func TestPuppetDBKeepsToAuthConf(t *testing.T) {
+	rules := filepath.Join(t.TempDir(), "auth.conf")
+	const text = `authorization: { version: 1, rules: [
+		{ match-request: { path: "/pdb/query", type: path }, allow: "nobody.example.com", sort-order: 1, name: "queries" },
+		{ match-request: { path: "/", type: path }, deny: "*", sort-order: 999, name: "all" } ] }`
+	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWire(t, func(x *proxyCommand, server, _ string) { x.puppetdb, x.ui, x.authConf = server, true, rules })
+	for request, status := range map[string]string{
+		queryOf("GET", "/pdb/query/v4/nodes/a", ""): "403", queryOf("GET", "/pdb//query/v4/nodes/a", ""): "403", queryOf("GET", "/pdb/query/v4", ""): "403",
+		commandOf("replace_facts", "5", "", pdbFacts): "200", queryOf("GET", "/pdb/meta/v1/version", ""): "200",
+	} {
+		before := w.proxy.session.engine.Store.Stats().Total
+		asked, got := w.ask(w.proxy.address, wireCase{request: request, answer: answered(pdb200, pdbQueued)})
+		if !strings.HasPrefix(got.Line, "HTTP/1.1 "+status) || (len(asked) > 0) != (status == "200") {
+			t.Errorf("%.50q: got %s, want %s", request, got.Line, status)
+		}
+		if trace := w.ended(before); status == "403" && !strings.Contains(string(traces.AppendStory(nil, trace)), "rule 'queries'") {
+			t.Errorf("the trace does not name the rule:\n%s", traces.AppendStory(nil, trace))
+		}
+	}
+}
+
 // TestPuppetDBWantsACertificate: who shows none gets no answer of PuppetDB, and agents
 // none at all, where the proxy has no server for them.
 func TestPuppetDBWantsACertificate(t *testing.T) {
@@ -231,6 +272,9 @@ func TestPuppetDBExporter(t *testing.T) {
 		w.shown = true
 		tr := &trip{t: t, size: "140x40", program: w.own}
 		tr.show(w.proxy.session, 140, 40)
+		if len(asked) > 1 {
+			tr.key("G", "search").key("enter", "1 resource of 1 node: db01.example.com 1 (a newer catalog may be on its way: one was queued").key("esc", "search")
+		}
 		return tr.key("G", "search", "resource", "Notify").key("v", "Notify").key("j", "path [0]")
 	}
 	t.Run("nothing recorded", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -47,13 +48,14 @@ func (s *Server) AuthorizePuppetDB(r *http.Request) error {
 // PuppetDB returns termini that pass requests of PuppetDB's API on to the
 // PuppetDB at that URL: as they came, unless they were changed.
 func PuppetDB(at *url.URL) []indirector.Descriptor {
+	queued := &queue{at: make(map[string]time.Time)}
 	describe := func(indirection string, typ indirector.Terminus, as func(forward) indirector.Terminus) indirector.Descriptor {
 		return indirector.Descriptor{
 			Indirection: indirection, Name: Forward, Party: "PuppetDB", Note: "passes requests of PuppetDB's API on",
 			Doc:      "Passes commands and queries of PuppetDB's API on to the PuppetDB behind a proxy, as they came. It takes no other requests.",
 			Settings: client.Settings(), Type: typ,
 			New: func(env indirector.Env) (indirector.Terminus, error) {
-				return as(forward{at: at, spec: env.Spec, client: client.Of(env)}), nil
+				return as(forward{at: at, spec: env.Spec, client: client.Of(env), now: env.Now, queued: queued}), nil
 			},
 		}
 	}
@@ -72,6 +74,8 @@ type forward struct {
 	at     *url.URL
 	spec   *indirector.Spec
 	client *client.Client
+	now    func() time.Time
+	queued *queue // of catalogs
 }
 
 // Close closes idle connections.
@@ -131,6 +135,9 @@ func (f *forward) command(ctx context.Context, req *indirector.Request) (any, er
 	if err != nil {
 		traces.ExplainFailure(ctx, "the command is queued all the same: PuppetDB answered "+answer.URL.Host+" 200, and its body is no JSON")
 		return nil, err
+	}
+	if req.Indirection == "catalog" {
+		f.queued.add(req.Key, f.now())
 	}
 	uuid, _ := doc.(data.Value)
 	traces.Explain(ctx, fmt.Sprintf("queued at %s with uuid %s: PuppetDB has not stored it yet", f.at.Host, uuid.Get("uuid").Text()))
@@ -204,7 +211,7 @@ func (f *forward) search(ctx context.Context, req *indirector.Request) ([]indire
 		return nil, err
 	}
 	all, _ := found.([]indirector.Instance)
-	traces.Explain(ctx, perNode(req, all))
+	traces.Explain(ctx, f.perNode(req, all))
 	return all, nil
 }
 
@@ -218,46 +225,6 @@ func decoded(body []byte) ([]byte, error) {
 		err = fmt.Errorf("it is longer than %d bytes", heldRows)
 	}
 	return plain, err
-}
-
-// perNode counts the rows of a search by the node that they are of, in the order in
-// which they came.
-func perNode(req *indirector.Request, all []indirector.Instance) string {
-	if req.Indirection != "resource" {
-		return counted(len(all), "node")
-	}
-	if len(all) == 0 {
-		return fmt.Sprintf("no node exports a %s that matches, as far as PuppetDB has stored it", req.Key)
-	}
-	const most = 10
-	count, order := map[string]int{}, []string{}
-	for _, inst := range all {
-		node := ""
-		if r, ok := inst.(*model.Resource); ok {
-			node = r.Exporter
-		}
-		if count[node]++; count[node] == 1 {
-			order = append(order, node)
-		}
-	}
-	text := counted(len(all), "resource") + " of " + counted(len(order), "node") + ": "
-	for i, node := range order[:min(most, len(order))] {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s %d", node, count[node])
-	}
-	if len(order) > most {
-		text += ", …"
-	}
-	return text
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // refused returns the error of a refusal, in the words of PuppetDB's client. Rule
