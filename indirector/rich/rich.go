@@ -7,7 +7,7 @@
 // again. They stay encoded, so that a catalog holds nothing but data; the
 // language finds here what its values are made of: [ParseTimespan],
 // [ParseTimestamp], [ParseVersion], [ParseVersionRange], [ParseURI],
-// [CheckRegexp].
+// [CheckRegexp]. [Text] is what stores get of them, which keep texts only.
 package rich
 
 import (

@@ -152,6 +152,22 @@ func benchStore(b *testing.B, o sqlstore.Options) {
 			})
 		}
 	}
+	b.Run("open", func(b *testing.B) {
+		measured(b, none, func(int) {
+			again, err := sqlstore.Open(b.Context(), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := again.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+		st, err := s.Stats(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(st.Bytes)/1000/benchNodes, "kB/node")
+	})
 	b.Run("exported_all", collect(sqlstore.Collection{Type: "File"}, benchNodes*benchExported))
 	b.Run("exported_by_tag", collect(sqlstore.Collection{Type: "File", Filter: list(str("tag"), str("=="), str("group7"))}, benchNodes*benchExported/20))
 	b.Run("exported_none", collect(sqlstore.Collection{Type: "Sshkey"}, 0))

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -182,8 +181,7 @@ func (s *Store) change(ctx context.Context, do func(*conn) error) (w wait, err e
 
 // look does something in a transaction that only reads, and sees one moment.
 func (s *Store) look(ctx context.Context, do func(*conn) error) error {
-	pool := s.readers
-	return s.plain(s.within(ctx, pool, s.d.beginRead, func() {}, do))
+	return s.plain(s.within(ctx, s.readers, s.d.beginRead, func() {}, do))
 }
 
 func (s *Store) within(ctx context.Context, pool chan *conn, begin string, begun func(), do func(*conn) error) error {
@@ -235,14 +233,6 @@ func portion(n int) int {
 		}
 	}
 	return 1
-}
-
-// fail adds what was to be done.
-func fail(op, object string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s %q: %w", op, object, err)
 }
 
 // errStop ends a walk over rows.

@@ -13,6 +13,9 @@ import (
 // appendJSON appends a value as the store keeps it: compact JSON that is UTF-8, without
 // NUL, which PostgreSQL cannot read again.
 func appendJSON(b []byte, v data.Value) ([]byte, error) {
+	if hasRich(v) {
+		v = repaired(v)
+	}
 	n := len(b)
 	out, err := format.AppendJSON(b, v)
 	if err == nil && !bytes.Contains(out[n:], []byte(`\u0000`)) {
@@ -27,11 +30,27 @@ func appendJSON(b []byte, v data.Value) ([]byte, error) {
 	return format.AppendJSON(b, repaired(v))
 }
 
+// hasRich reports whether a value has something that is no JSON. Commands that are made
+// of instances have none.
+func hasRich(v data.Value) bool {
+	switch v.Kind() {
+	case data.Rich:
+		return true
+	case data.List:
+		return slices.ContainsFunc(v.List(), hasRich)
+	case data.Hash:
+		return slices.ContainsFunc(v.Hash(), func(p data.Pair) bool { return hasRich(p.Value) })
+	}
+	return false
+}
+
 // repaired returns a value whose texts can be stored.
 func repaired(v data.Value) data.Value {
 	switch v.Kind() {
 	case data.String, data.Symbol:
 		return data.OfString(valid(v.Str()))
+	case data.Rich:
+		return data.OfString(valid(v.Rich().String()))
 	case data.List:
 		l := make([]data.Value, v.Len())
 		for i, x := range v.List() {

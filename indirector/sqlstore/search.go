@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 )
 
@@ -80,7 +81,7 @@ func (c Condition) check() error {
 	if c.Value.IsNil() {
 		text = "null"
 	}
-	return fmt.Errorf("Operator '%s' not allowed on value '%s'", sign, text)
+	return &indirector.Failure{Message: fmt.Sprintf("Operator '%s' not allowed on value '%s'", sign, text)}
 }
 
 // equality returns the condition in SQL, by the index of values.

@@ -23,8 +23,10 @@ type Catalogs struct{ store }
 func newCatalogs(s store) *Catalogs { return &Catalogs{s} }
 
 // Find finds nothing. Rule STORE-SQL-07.
-func (t *Catalogs) Find(context.Context, *indirector.Request) (indirector.Instance, error) {
-	return nil, indirector.NotFound(traces.AlwaysNil, "stored-only: search catalog KEY returns what is stored")
+func (t *Catalogs) Find(ctx context.Context, _ *indirector.Request) (indirector.Instance, error) {
+	const why = "stored-only: a catalog is compiled anew, and search catalog KEY returns what is stored"
+	traces.Explain(ctx, why)
+	return nil, indirector.NotFound(traces.AlwaysNil, why)
 }
 
 // Save stores the catalog. Of parameters that were Sensitive the names are kept. Rules

@@ -21,6 +21,8 @@ type cacheRow struct {
 	Path        string     `json:"path,omitempty"`
 	Size        int64      `json:"size"`
 	Written     time.Time  `json:"written"`
+	Produced    time.Time  `json:"produced,omitzero"`
+	Note        string     `json:"note,omitempty"`
 	Expires     *time.Time `json:"expires,omitempty"`
 	Error       string     `json:"error,omitempty"`
 }
@@ -72,7 +74,7 @@ func cacheRows(ctx context.Context, e *engine.Engine, only []string) ([]cacheRow
 	for _, en := range entries {
 		r := cacheRow{
 			Indirection: en.Indirection, Key: redacted(en.Key), Terminus: en.Terminus, Routed: e.Routed(en.Indirection, en.Terminus),
-			Path: redacted(en.Path), Size: en.Size, Written: en.Written, State: "fresh",
+			Path: redacted(en.Path), Size: en.Size, Written: en.Written, Produced: en.Produced, Note: redacted(en.Note), State: "fresh",
 		}
 		switch {
 		case en.Err != nil:

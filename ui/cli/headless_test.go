@@ -58,6 +58,9 @@ func TestSchemas(t *testing.T) {
 	if code, _, problem := indirtui("run", ask, "--record", live, "--confdir", dir, "--vardir", dir); code != 0 {
 		t.Fatal(problem)
 	}
+	if code, _, problem := indirtui("save", "facts", "n1", "terminus=sqlite", "--file", facts, "--confdir", dir, "--vardir", dir); code != 0 {
+		t.Fatal(problem)
+	}
 	tested := make(map[string]bool)
 	for _, tt := range []struct {
 		name   string
@@ -86,6 +89,8 @@ func TestSchemas(t *testing.T) {
 		{"compile fails", "compile", []string{"compile", "n1", "-e", "class a { include b } include a", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"why", "why", []string{"why", "n1", "Class[Ntp]", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"cache", "cache", []string{"cache", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"stores", "stores", []string{"stores", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"stores check", "stores-check", []string{"stores", "check", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
 		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"trace of a compile", "trace", []string{"find", "catalog", "n1", "terminus=compiler", "--application", "server", "--trace", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},

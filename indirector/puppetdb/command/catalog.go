@@ -44,18 +44,17 @@ func Catalog(cat *model.Catalog, o Options) (*Command, error) {
 // Inputs returns the command that follows that of a catalog whose compile looked up
 // these keys of data. Rule PDB-CAT-08.
 func Inputs(catalog *Command, keys []string) *Command {
-	c := *catalog
-	c.Name, c.Version = ReplaceCatalogInputs, 1
+	c := &Command{Name: ReplaceCatalogInputs, Version: 1, Certname: catalog.Certname, Produced: catalog.Produced}
 	inputs := make([]data.Value, len(keys))
 	for i, k := range keys {
 		inputs[i] = data.OfStrings([]string{"hiera", k})
 	}
 	h := make([]data.Pair, 0, 4)
 	for _, k := range []string{"certname", "catalog_uuid", "producer_timestamp"} {
-		h = append(h, data.P(k, c.Payload.Get(k)))
+		h = append(h, data.P(k, catalog.Payload.Get(k)))
 	}
 	c.Payload = data.OfHash(append(h, data.P("inputs", data.OfList(inputs))))
-	return &c
+	return c
 }
 
 // A munger makes what a store gets of the resources of a catalog.
@@ -96,7 +95,8 @@ func (m *munger) resources(all []data.Value) data.Value {
 	for i := range all {
 		r := &m.cat.Resources[i]
 		start := len(pairs)
-		for _, p := range all[i].Hash()[:all[i].Len()-len(r.Extra)] {
+		known := all[i].Len() - len(r.Extra) // the keys that are not Puppet's are the last
+		for _, p := range all[i].Hash()[:known] {
 			switch p.Key.Str() {
 			case "parameters", "sensitive_parameters":
 			default:

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -10,9 +11,13 @@ import (
 const inventory = "_puppet_inventory_1" // the fact with the packages
 
 // Facts returns the command that replaces the facts of a node. The trusted data take
-// the place of a fact of their name. Rules PDB-FACT-01 to PDB-FACT-03.
+// the place of a fact of their name. An error names facts that are no hash. Rules
+// PDB-FACT-01 to PDB-FACT-03.
 func Facts(f *model.Facts, o Options) (*Command, error) {
 	c := o.command(ReplaceFacts, 5, f.Name)
+	if kind := f.Values.Kind(); kind != data.Hash && kind != data.Nil {
+		return nil, c.failed("make", fmt.Errorf("the values are a %s, not a hash", kind))
+	}
 	trusted := data.P("trusted", trustedHash(o.Trusted))
 	var values []data.Pair
 	var found data.Value

@@ -106,13 +106,13 @@ func FuzzCatalog(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte(`{"name":"n","resources":[{"type":"File","title":"/","parameters":{"require":["File[/]",{"a":1},null],"alias":[[1]],"v":{"__ptype":"Hash","__pvalue":[{"__ptype":"Sensitive"},{"__ptype":{}}]}}}]}`))
-	json, ok := format.ByName("rich_data_json")
+	wire, ok := format.ByName("rich_data_json")
 	if !ok {
 		f.Fatal("there is no format rich_data_json")
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, lenient := range []bool{false, true} {
-			if i, _, err := format.Intern(json, "catalog", text, format.Options{Lenient: lenient}); err == nil {
+			if i, _, err := format.Intern(wire, "catalog", text, format.Options{Lenient: lenient}); err == nil {
 				remake(t, i)
 			}
 		}

@@ -36,21 +36,21 @@ func Read(name string, version int, certname string, produced time.Time, body []
 	versions, ok := readable[c.Name]
 	switch {
 	case !ok:
-		return nil, c.unreadable("read", errors.New("there is no such command"))
+		return nil, c.failed("read", errors.New("there is no such command"))
 	case version < versions[0] || version > versions[1]:
-		return nil, c.unreadable("read", fmt.Errorf("the versions that are known are %d to %d", versions[0], versions[1]))
+		return nil, c.failed("read", fmt.Errorf("the versions that are known are %d to %d", versions[0], versions[1]))
 	}
 	v, err := format.DecodeJSON(body, format.Limits{Bytes: maxBytes, Depth: maxDepth})
 	if err != nil {
-		return nil, c.unreadable("read", err)
+		return nil, c.failed("read", err)
 	}
 	if v.Kind() != data.Hash {
-		return nil, c.unreadable("read", fmt.Errorf("the body is a %s, not a hash", v.Kind()))
+		return nil, c.failed("read", fmt.Errorf("the body is a %s, not a hash", v.Kind()))
 	}
 	if produced.IsZero() {
 		at, err := model.ParseTime(v.Get("producer_timestamp").Text())
 		if err != nil {
-			return nil, c.unreadable("read", fmt.Errorf("producer_timestamp: %w", err))
+			return nil, c.failed("read", fmt.Errorf("producer_timestamp: %w", err))
 		}
 		c.Produced = at.Time()
 	}
@@ -59,8 +59,8 @@ func Read(name string, version int, certname string, produced time.Time, body []
 	return c, nil
 }
 
-// unreadable returns the error of work on a command.
-func (c *Command) unreadable(work string, err error) error {
+// failed returns the error of work on a command.
+func (c *Command) failed(work string, err error) error {
 	return fmt.Errorf("%s command %q version %d of %q: %w", work, c.Name, c.Version, c.Certname, err)
 }
 
@@ -84,7 +84,7 @@ func (c *Command) Instance() (indirector.Instance, error) {
 	of, _ := model.Lookup(class)
 	i, err := of.FromData(v)
 	if err != nil {
-		return nil, c.unreadable("understand", err)
+		return nil, c.failed("understand", err)
 	}
 	return i, nil
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -25,25 +26,25 @@ const (
 	mostKey  = 2704 // bytes that PuppetDB can have in an index
 )
 
-// Report returns the command that stores a report. Its error is in Puppet's words.
-// Rules PDB-REP-01 to PDB-REP-03.
+// Report returns the command that stores a report. An error names what is missing; that of a
+// report without environment is in Puppet's words. Rules PDB-REP-01 to PDB-REP-03.
 func Report(r *model.Report, o Options) (*Command, error) {
 	d := r.Data()
 	if d.Get("environment").IsNil() {
 		return nil, &indirector.Failure{Class: rubyError, Message: noEnvironment}
 	}
-	if r.Time.IsZero() {
-		return nil, fmt.Errorf("make the command of the report of %q: it has no time", r.Host)
-	}
 	o.Produced = o.Produced.UTC() // unlike in the other commands
 	c := o.command(StoreReport, 8, r.Host)
+	if r.Time.IsZero() {
+		return nil, c.failed("make", errors.New("it has no time"))
+	}
 	resources, err := c.statuses(d.Get("resource_statuses"), o.Unchanged)
 	if err != nil {
-		return nil, fmt.Errorf("make the command of the report of %q: %w", r.Host, err)
+		return nil, c.failed("make", err)
 	}
 	logs, err := reportLogs(d.Get("logs"))
 	if err != nil {
-		return nil, fmt.Errorf("make the command of the report of %q: %w", r.Host, err)
+		return nil, c.failed("make", err)
 	}
 	noop := d.Get("noop")
 	if noop.IsNil() {

@@ -161,6 +161,14 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
+func TestFactsAreAHash(t *testing.T) {
+	t.Parallel()
+	const want = `make command "replace facts" version 5 of "n": the values are a string, not a hash`
+	if _, err := command.Facts(&model.Facts{Name: "n", Values: data.OfString("x")}, command.Options{}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestQuery(t *testing.T) {
 	t.Parallel()
 	c := command.Deactivate("a&command=x y+ü", command.Options{Produced: time.Date(2026, 1, 2, 3, 4, 5, 999999999, time.FixedZone("", 3600))})
