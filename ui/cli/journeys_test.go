@@ -465,7 +465,7 @@ func TestJourney5MyRoutesAreIgnored(t *testing.T) {
 		}
 		tr.sees("facts  history", "x terminus puppetdb", "routes.yaml:4, ", "not agent")
 		tr.golden("journey5-routes")
-		tr.key("H", "Routes > facts > history", "application  agent", "1. puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)",
+		tr.key("H", "Routes > facts > history", "application   agent", "1. puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)",
 			"2. facter", "setting facts_terminus, puppet.conf:14 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
 		tr.golden("journey5-history")
 		tr.key("esc", "- Routes ", "facts  history")
