@@ -243,6 +243,8 @@ func TestURLs(t *testing.T) {
 		"postgres://me:hunter2-secret@127.0.0.1:1/traces":                          "",
 		"postgres://me:hunter2-secret@127.0.0.1:1/traces?sslmode=verify-full&x=%z": "",
 		"postgres://me:hunter2-secret%zz@db1/traces":                               "",
+		"postgres://me:hunter2-secret/x@db1/traces":                                "no URL",
+		"postgres://me:12/hunter2-secret@127.0.0.1/traces?port=1":                  "no URL",
 	} {
 		_, err := fleet.Open(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
