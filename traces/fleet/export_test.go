@@ -14,5 +14,20 @@ func Count(ctx context.Context, f *Fleet, e *query.Expr) (n int, exact bool, err
 	return n, p.exact, err
 }
 
+// Read reads a recording as a shipper does.
+func Read(path string) (rows, damaged int, err error) {
+	q, err := openQueue(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer q.close()
+	if _, err := q.seek(place{part: q.header.Part}); err != nil {
+		return 0, 0, err
+	}
+	b := newBatch(q.place, newPacker(), 0, func(string) int { return 1 })
+	err = b.fill(q, maxRows)
+	return len(b.rows), b.damaged, err
+}
+
 // Unpack is unpack, for a fuzz target.
 var Unpack = unpack

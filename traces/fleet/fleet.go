@@ -43,6 +43,9 @@ func configOf(text string) (*pgxpool.Config, error) {
 		return nil, fmt.Errorf("read the URL of the database %q: %w", Place(text), redactedParse(err))
 	}
 	c := cfg.ConnConfig
+	if strings.Contains(c.Host+c.Database, "@") {
+		return nil, fmt.Errorf("read the URL of the database: %w", errNoURL)
+	}
 	c.ConnectTimeout = connectWithin
 	c.RuntimeParams["application_name"] = "indirtui"
 	c.RuntimeParams["search_path"] = "pg_catalog"
@@ -54,20 +57,17 @@ func configOf(text string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// redactedParse is what is wrong with a URL, without the URL.
+// redactedParse is what is wrong with a URL. What is no URL is not quoted: the
+// password may be part of what was understood as a host or a port.
 func redactedParse(err error) error {
 	var parse *pgconn.ParseConfigError
-	if errors.As(err, &parse) {
-		if cause := errors.Unwrap(parse); cause != nil && errors.Is(err, cause) {
-			var u *url.Error
-			if errors.As(cause, &u) {
-				return u.Err
-			}
-			return cause
-		}
+	if cause := errors.Unwrap(err); errors.As(err, &parse) && cause != nil && !errors.As(err, new(*url.Error)) {
+		return cause
 	}
-	return errors.New("it is no URL such as postgres://USER@HOST/DATABASE")
+	return errNoURL
 }
+
+var errNoURL = errors.New("it is no URL such as postgres://USER@HOST/DATABASE; what is special in a password is written as %40 for @")
 
 // requireTLS takes away what would not be encrypted. Rule FLEET-03.
 func requireTLS(c *pgconn.Config) error {
@@ -101,7 +101,7 @@ func isLocal(host string) bool {
 // Place names a database without user and password: "db1/traces".
 func Place(text string) string {
 	u, err := url.Parse(text)
-	if err != nil {
+	if err != nil || strings.Contains(u.Host+u.Path, "@") { // which would be part of a password
 		return "the database"
 	}
 	host := u.Host

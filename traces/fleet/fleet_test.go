@@ -243,6 +243,8 @@ func TestURLs(t *testing.T) {
 		"postgres://me:hunter2-secret@127.0.0.1:1/traces":                          "",
 		"postgres://me:hunter2-secret@127.0.0.1:1/traces?sslmode=verify-full&x=%z": "",
 		"postgres://me:hunter2-secret%zz@db1/traces":                               "",
+		"postgres://me:hunter2-secret/x@db1/traces":                                "no URL",
+		"postgres://me:12/hunter2-secret@127.0.0.1/traces?port=1":                  "no URL",
 	} {
 		_, err := fleet.Open(t.Context(), url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
@@ -251,6 +253,30 @@ func TestURLs(t *testing.T) {
 	}
 	if got := fleet.Place("postgres://me:hunter2-secret@db1.example.com/traces?password=hunter2-secret"); got != "db1.example.com/traces" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestUnreachable ends in time although there is no database, and with nothing to
+// ship.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	const url = "postgres://me:hunter2-secret@127.0.0.1:1/traces"
+	in := record(t, url, "proxy1", store.Options{})
+	s, err := fleet.Ship(fleet.ShipOptions{URL: url, Path: in.Path(), Ended: func() uint64 { return in.Stats().Total }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.askMany(t, 10)
+	until(t, "the refusal", func() bool { return !s.State().Since.IsZero() })
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	st := s.Close(ctx)
+	if text := st.String(); st.Behind != 10 || !strings.HasPrefix(text, "127.0.0.1:1/traces not reached for") || !strings.HasSuffix(text, ", 10 behind") || strings.Contains(text, secret) {
+		t.Errorf("got %s", text)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s to end", took)
 	}
 }
 

@@ -143,7 +143,7 @@ func (t Table) test(n *testNode) (sqlPart, bool) {
 	case n.field.texts != nil:
 		return t.texts(n, columns)
 	case n.field.Kind == closedKind:
-		var names []string
+		names := []string{} // which is not NULL
 		for i, name := range n.field.Values {
 			if n.ints(int64(i)) != (n.op[0] == '!') {
 				names = append(names, name)
