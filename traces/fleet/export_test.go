@@ -29,5 +29,12 @@ func Read(path string) (rows, damaged int, err error) {
 	return len(b.rows), b.damaged, err
 }
 
+// Filtered is isFiltered.
+func (f *Fleet) Filtered() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.isFiltered()
+}
+
 // Unpack is unpack, for a fuzz target.
 var Unpack = unpack

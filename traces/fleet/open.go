@@ -138,14 +138,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	})
 }
 
-// Filtered reports whether what was wanted is loaded, as far as it fills a screen.
-func (f *Fleet) Filtered() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.isFiltered()
-}
-
-// isFiltered is Filtered with f.mu held.
+// isFiltered reports whether what was wanted is loaded, as far as it fills a
+// screen. f.mu is held.
 func (f *Fleet) isFiltered() bool {
 	return !f.filterChanged() && (f.filter == nil || f.filter.page != nil || f.filter.err != nil || f.ended)
 }

@@ -328,7 +328,10 @@ func shipAndWait(url, path string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	<-s.Done()
+	if err := s.Wait(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return 0
 }
 

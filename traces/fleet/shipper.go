@@ -256,6 +256,3 @@ func (s *Shipper) session(ctx context.Context) error {
 		}
 	}
 }
-
-// Done is closed when nothing is shipped any longer.
-func (s *Shipper) Done() <-chan struct{} { return s.done }

@@ -124,12 +124,12 @@ func (s *Store) linkParent(id uint64, r *row, parent uint64) {
 		return
 	}
 	newest := parent + uint64(p.child)
-	if p.child == 0 || newest <= id {
-		r.sibling = distance(newest, id)
-		if p.child == 0 {
-			r.sibling = 0
-		}
+	if p.child == 0 {
 		p.child = r.parent
+		return
+	}
+	if newest <= id {
+		r.sibling, p.child = distance(newest, id), r.parent
 		return
 	}
 	for younger := newest; younger > id; { // it comes out of order
