@@ -9,6 +9,3 @@ func OpenWith(ctx context.Context, o Options, steps []string) (*Store, error) {
 
 // Migrations are those of the program.
 func Migrations() []string { return migrations }
-
-// NetworkKinds are the file systems that are refused.
-func NetworkKinds() map[uint32]string { return networkKinds }

@@ -89,8 +89,13 @@ func open(ctx context.Context, o Options, steps []string) (*Store, error) {
 // Name returns the path of the file, or the URL without its password.
 func (s *Store) Name() string { return s.name }
 
-// base is the name in spans: short, and without a path.
-func (s *Store) base() string { return filepath.Base(s.name) }
+// base is the name in spans: that of the file, without its path, or of the engine.
+func (s *Store) base() string {
+	if s.o.URL != "" {
+		return PostgreSQL
+	}
+	return filepath.Base(s.name)
+}
 
 // Close ends a sweep, waits for what is being done, and closes all connections. A
 // second Close does nothing.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -392,11 +391,6 @@ func TestHostileFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "it is no regular file"},
-		{"a pipe", func(t *testing.T, path string) {
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				t.Skip(err)
-			}
-		}, "it is no regular file"},
 		{"another program's", run("CREATE TABLE bookmarks (url TEXT)"), "it is an SQLite database of another program (application_id 0x0)"},
 		{"another application", run("PRAGMA application_id = 5"), "it is an SQLite database of another program (application_id 0x5)"},
 		{"an extra column", ours(run("ALTER TABLE resources ADD COLUMN colour TEXT")), `its table resources has a column "colour", which version 1 of the schema has not`},
@@ -437,34 +431,6 @@ func TestHostileFiles(t *testing.T) {
 	}
 	if _, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: filepath.Join(t.TempDir(), "x"), Synchronous: "perhaps"}); err == nil || !strings.Contains(err.Error(), `synchronous is "perhaps"`) {
 		t.Errorf("synchronous: %v", err)
-	}
-	kinds := sqlstore.NetworkKinds()
-	if kinds[0x6969] != "nfs" || kinds[0xef53] != "" {
-		t.Errorf("network file systems: %v", kinds)
-	}
-}
-
-// TestReadOnlyDisk: a save fails with the path.
-func TestReadOnlyDisk(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	mount(t, dir, "size=4m")
-	path := filepath.Join(dir, "stores.db")
-	s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	apply(t, s, facts(t, "a", 1, `{}`))
-	if err := errors.Join(s.Close(), syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")); err != nil {
-		t.Fatal(err)
-	}
-	s, err = sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
-	if err == nil {
-		_, err = s.Apply(t.Context(), facts(t, "a", 2, `{}`))
-		err = errors.Join(err, s.Close())
-	}
-	if err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -507,43 +473,6 @@ func TestLostConnections(t *testing.T) {
 		}
 	}
 	checked(t, s)
-}
-
-// mount makes a small file system, or skips the test.
-func mount(t *testing.T, dir, options string) {
-	t.Helper()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		t.Skip("no small file system can be mounted: ", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// TestFullDisk fills a small file system: the save fails with the path, and what was
-// there is whole. Rule STORE-SQL-02.
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	mount(t, dir, "size=2m")
-	path := filepath.Join(dir, "stores.db")
-	s, err := sqlstore.Open(t.Context(), sqlstore.Options{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored := 0
-	for ; err == nil && stored < 1000; stored++ {
-		_, err = s.Apply(t.Context(), benchCatalog(stored, 0, 1))
-	}
-	if err == nil || !strings.Contains(err.Error(), "the disk is full") || !strings.Contains(err.Error(), path) {
-		t.Errorf("after %d catalogs: %v", stored, err)
-	}
-	checked(t, s)
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestTwoProcesses: two stores on one file take turns. Rule STORE-SQL-10.
