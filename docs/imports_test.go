@@ -101,6 +101,7 @@ var rules = []rule{
 	{"termini/ral", "indirector indirector/model indirector/resource/... traces", ""},
 
 	{"termini", "indirector indirector/model termini/*", ""},
+	{"termini/internal/storing", "indirector indirector/data indirector/puppetdb/command", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model termini/internal/nested traces", "golang.org/x/sys"},
 	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch indirector/puppetdb indirector/puppetdb/command indirector/sqlstore termini/internal/* traces", "golang.org/x/ github.com/go-ldap/ldap/v3 github.com/miekg/dns"},
 

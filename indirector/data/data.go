@@ -125,6 +125,34 @@ func OfStrings(ss []string) Value {
 // OfRich returns the Value for r, which is not nil.
 func OfRich(r RichValue) Value { return Value{any: r} }
 
+// OfAny returns the Value for an option of a request: numbers, truths and lists of
+// any are what they are, and all else is its text.
+func OfAny(v any) Value {
+	switch v := v.(type) {
+	case nil:
+		return Value{}
+	case Value:
+		return v
+	case bool:
+		return OfBool(v)
+	case int:
+		return OfInt(int64(v))
+	case int64:
+		return OfInt(v)
+	case float64:
+		return OfFloat(v)
+	case []string:
+		return OfStrings(v)
+	case []any:
+		l := make([]Value, len(v))
+		for i, x := range v {
+			l[i] = OfAny(x)
+		}
+		return OfList(l)
+	}
+	return OfString(fmt.Sprint(v))
+}
+
 // P returns the Pair of a string key and a value.
 func P(key string, v Value) Pair { return Pair{OfString(key), v} }
 

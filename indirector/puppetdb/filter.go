@@ -118,38 +118,10 @@ func factsQuery(options []indirector.Option) (data.Value, error) {
 		}
 		fact := list(word("fact"), name)
 		if op == "ne" {
-			all = append(all, list(word("not"), list(word("="), fact, OptionValue(o.Value))))
+			all = append(all, list(word("not"), list(word("="), fact, data.OfAny(o.Value))))
 			continue
 		}
-		all = append(all, list(operator, fact, OptionValue(o.Value)))
+		all = append(all, list(operator, fact, data.OfAny(o.Value)))
 	}
 	return data.OfList(all), nil
-}
-
-// OptionValue is the value of an option of a request: a text, where it came from a
-// URL.
-func OptionValue(v any) data.Value {
-	switch v := v.(type) {
-	case nil:
-		return data.Value{}
-	case data.Value:
-		return v
-	case bool:
-		return data.OfBool(v)
-	case int:
-		return data.OfInt(int64(v))
-	case int64:
-		return data.OfInt(v)
-	case float64:
-		return data.OfFloat(v)
-	case []string:
-		return data.OfStrings(v)
-	case []any:
-		l := make([]data.Value, len(v))
-		for i, x := range v {
-			l[i] = OptionValue(x)
-		}
-		return data.OfList(l)
-	}
-	return data.OfString(fmt.Sprint(v))
 }

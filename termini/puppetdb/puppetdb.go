@@ -12,9 +12,6 @@ package puppetdb
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"sync/atomic"
 
 	"indirtui/indirector"
@@ -22,6 +19,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/puppetdb"
 	"indirtui/indirector/puppetdb/command"
+	"indirtui/termini/internal/storing"
 	"indirtui/traces"
 )
 
@@ -93,45 +91,7 @@ func newStore(env indirector.Env) store { return store{env, puppetdb.Of(env)} }
 func (s *store) Close() error { return s.db.Close() }
 
 // options are what commands have from a request.
-func (s *store) options(req *indirector.Request) command.Options {
-	producer, _ := s.env.Settings.Get("node_name_value")
-	return command.Options{
-		Key: req.Key, Produced: s.env.Now(), Producer: producer, Environment: req.Environment, Trusted: trusted(req.Remote),
-		TransactionUUID: text(req.Option("transaction_uuid")), JobID: text(req.Option("job_id")),
-	}
-}
-
-// trusted is what the certificate of the client has; nil for this process. Rule
-// PDB-FACT-02.
-func trusted(r *indirector.Remote) data.Value {
-	switch {
-	case r == nil || r.Node == "":
-		return data.Value{}
-	case !r.Authenticated:
-		return data.OfHash([]data.Pair{data.P("authenticated", data.OfBool(false)), data.P("certname", data.OfString(r.Node))})
-	}
-	extensions := make([]data.Pair, 0, len(r.Extensions))
-	for _, name := range slices.Sorted(maps.Keys(r.Extensions)) {
-		extensions = append(extensions, data.P(name, data.OfString(r.Extensions[name])))
-	}
-	return data.OfHash([]data.Pair{
-		data.P("authenticated", data.OfString("remote")), data.P("certname", data.OfString(r.Node)), data.P("extensions", data.OfHash(extensions)),
-	})
-}
-
-// text is an option that is a text or a number; "" if it is not there.
-func text(v any) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprint(v)
-}
-
-// noInstance is Ruby's error for a save without an instance, as store_configs
-// makes of a destroy. Rule STORE-SC-03.
-func noInstance(method string) error {
-	return &indirector.Failure{Class: "NoMethodError", Message: fmt.Sprintf("undefined method `%s' for nil:NilClass", method), Err: indirector.ErrInvalid}
-}
+func (s *store) options(req *indirector.Request) command.Options { return storing.Options(s.env, req) }
 
 // Catalogs are the catalogs of PuppetDB.
 type Catalogs struct{ store }
@@ -145,7 +105,7 @@ func (t *Catalogs) Find(context.Context, *indirector.Request) (indirector.Instan
 func (t *Catalogs) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	c, ok := req.Instance.(*model.Catalog)
 	if !ok {
-		return nil, noInstance("to_data_hash")
+		return nil, storing.NoInstance("to_data_hash")
 	}
 	cmd, err := command.Catalog(c, t.options(req))
 	if err != nil {
@@ -170,7 +130,7 @@ func (t *Factsets) Find(ctx context.Context, req *indirector.Request) (indirecto
 func (t *Factsets) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	f, ok := req.Instance.(*model.Facts)
 	if !ok {
-		return nil, noInstance("values")
+		return nil, storing.NoInstance("values")
 	}
 	cmd, err := command.Facts(f, t.options(req))
 	if err != nil {
@@ -229,7 +189,7 @@ type Resources struct{ store }
 // Search returns what other nodes than the option host export of the type that is
 // the key. Rule PDB-QRY-01.
 func (t *Resources) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
-	found, err := t.db.SearchResources(ctx, req.Key, text(req.Option("host")), puppetdb.OptionValue(req.Option("filter")))
+	found, err := t.db.SearchResources(ctx, req.Key, storing.Text(req.Option("host")), data.OfAny(req.Option("filter")))
 	if err != nil {
 		return nil, err
 	}

@@ -16,15 +16,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/data"
 	"indirtui/indirector/puppetdb/command"
 	"indirtui/indirector/sqlstore"
+	"indirtui/termini/internal/storing"
 	"indirtui/traces"
 )
 
@@ -80,45 +79,7 @@ type store struct {
 func (s *store) Close() error { return s.db.Close() }
 
 // options are what commands have from a request.
-func (s *store) options(req *indirector.Request) command.Options {
-	producer, _ := s.env.Settings.Get("node_name_value")
-	return command.Options{
-		Key: req.Key, Produced: s.env.Now(), Producer: producer, Environment: req.Environment, Trusted: trusted(req.Remote),
-		TransactionUUID: text(req.Option("transaction_uuid")), JobID: text(req.Option("job_id")),
-	}
-}
-
-// trusted is what the certificate of the client has; nil for this process. Rule
-// PDB-FACT-02.
-func trusted(r *indirector.Remote) data.Value {
-	switch {
-	case r == nil || r.Node == "":
-		return data.Value{}
-	case !r.Authenticated:
-		return data.OfHash([]data.Pair{data.P("authenticated", data.OfBool(false)), data.P("certname", data.OfString(r.Node))})
-	}
-	extensions := make([]data.Pair, 0, len(r.Extensions))
-	for _, name := range slices.Sorted(maps.Keys(r.Extensions)) {
-		extensions = append(extensions, data.P(name, data.OfString(r.Extensions[name])))
-	}
-	return data.OfHash([]data.Pair{
-		data.P("authenticated", data.OfString("remote")), data.P("certname", data.OfString(r.Node)), data.P("extensions", data.OfHash(extensions)),
-	})
-}
-
-// text is an option that is a text or a number; "" if it is not there.
-func text(v any) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprint(v)
-}
-
-// noInstance is Ruby's error for a save without an instance, as store_configs makes of a
-// destroy. Rule STORE-SC-03.
-func noInstance(method string) error {
-	return &indirector.Failure{Class: "NoMethodError", Message: fmt.Sprintf("undefined method `%s' for nil:NilClass", method), Err: indirector.ErrInvalid}
-}
+func (s *store) options(req *indirector.Request) command.Options { return storing.Options(s.env, req) }
 
 // apply stores a command. What became of it is the answer, and a note if it is not what
 // was to be expected.

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/puppetdb/command"
 	"indirtui/indirector/sqlstore"
+	"indirtui/termini/internal/storing"
 	"indirtui/traces"
 )
 
@@ -34,7 +35,7 @@ func (t *Catalogs) Find(ctx context.Context, _ *indirector.Request) (indirector.
 func (t *Catalogs) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	c, ok := req.Instance.(*model.Catalog)
 	if !ok {
-		return nil, noInstance("to_data_hash")
+		return nil, storing.NoInstance("to_data_hash")
 	}
 	cmd, err := command.Catalog(c, t.options(req))
 	if err != nil {
@@ -126,10 +127,10 @@ func (t *Factsets) Find(ctx context.Context, req *indirector.Request) (indirecto
 func (t *Factsets) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	f, ok := req.Instance.(*model.Facts)
 	if !ok {
-		return nil, noInstance("values")
+		return nil, storing.NoInstance("values")
 	}
 	o := t.options(req)
-	if environment := text(req.Option("environment")); environment != "" {
+	if environment := storing.Text(req.Option("environment")); environment != "" {
 		o.Environment = environment
 	}
 	cmd, err := command.Facts(f, o)
@@ -179,7 +180,7 @@ func conditionsOf(ctx context.Context, options []indirector.Option) ([]sqlstore.
 				Class: "Puppet::Util::Puppetdb::InventorySearchError", Message: fmt.Sprintf("Fact search against keys of type '%s' is unsupported", parts[0]),
 			}
 		}
-		c := sqlstore.Condition{Fact: parts[1], Op: parts[2], Value: valueOf(o.Value)}
+		c := sqlstore.Condition{Fact: parts[1], Op: parts[2], Value: data.OfAny(o.Value)}
 		if c.Op == "" {
 			c.Op = "eq"
 		}
@@ -198,31 +199,6 @@ func looksLike(v data.Value) bool {
 	}
 	_, err := strconv.ParseFloat(v.Str(), 64)
 	return err == nil || v.Str() == "true" || v.Str() == "false"
-}
-
-// valueOf returns the value of an option.
-func valueOf(v any) data.Value {
-	switch v := v.(type) {
-	case nil:
-		return data.Value{}
-	case data.Value:
-		return v
-	case bool:
-		return data.OfBool(v)
-	case int:
-		return data.OfInt(int64(v))
-	case int64:
-		return data.OfInt(v)
-	case float64:
-		return data.OfFloat(v)
-	case []any:
-		l := make([]data.Value, len(v))
-		for i, x := range v {
-			l[i] = valueOf(x)
-		}
-		return data.OfList(l)
-	}
-	return data.OfString(fmt.Sprint(v))
 }
 
 func factsOf(n *sqlstore.Node) *sqlstore.Made { return n.Facts }
@@ -270,13 +246,13 @@ func (t *Resources) Search(ctx context.Context, req *indirector.Request) ([]indi
 	if err != nil || db == nil {
 		return []indirector.Instance{}, err
 	}
-	filter := valueOf(req.Option("filter"))
+	filter := data.OfAny(req.Option("filter"))
 	if s := strings.TrimSpace(filter.Str()); strings.HasPrefix(s, "[") {
 		if filter, err = format.DecodeJSON([]byte(s), format.Limits{}); err != nil {
 			return nil, fmt.Errorf("read the option filter: %w", err)
 		}
 	}
-	found, err := db.Exported(ctx, sqlstore.Collection{Type: req.Key, Filter: filter, Host: text(req.Option("host"))})
+	found, err := db.Exported(ctx, sqlstore.Collection{Type: req.Key, Filter: filter, Host: storing.Text(req.Option("host"))})
 	if err != nil {
 		return nil, err
 	}
@@ -313,12 +289,12 @@ func (t *Reports) Find(ctx context.Context, req *indirector.Request) (found indi
 // Yield finds reports, the newest first, by the options status, since, until (times) and
 // limit. The key is a certname; "*" or nothing is all.
 func (t *Reports) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
-	q := sqlstore.ReportQuery{Certname: req.Key, Status: text(req.Option("status"))}
+	q := sqlstore.ReportQuery{Certname: req.Key, Status: storing.Text(req.Option("status"))}
 	if q.Certname == "*" {
 		q.Certname = ""
 	}
 	for name, into := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
-		if at := text(req.Option(name)); at != "" {
+		if at := storing.Text(req.Option(name)); at != "" {
 			moment, err := model.ParseTime(at)
 			if err != nil {
 				return fmt.Errorf("read the option %s: %w", name, err)
@@ -326,7 +302,7 @@ func (t *Reports) Yield(ctx context.Context, req *indirector.Request, yield func
 			*into = moment.Time()
 		}
 	}
-	if limit := text(req.Option("limit")); limit != "" {
+	if limit := storing.Text(req.Option("limit")); limit != "" {
 		n, err := strconv.Atoi(limit)
 		if err != nil || n < 1 {
 			return fmt.Errorf("read the option limit: %q is no number above zero", limit)
@@ -344,7 +320,7 @@ func (t *Reports) Yield(ctx context.Context, req *indirector.Request, yield func
 func (t *Reports) Save(ctx context.Context, req *indirector.Request) (any, error) {
 	r, ok := req.Instance.(*model.Report)
 	if !ok {
-		return nil, noInstance("host")
+		return nil, storing.NoInstance("host")
 	}
 	cmd, err := command.Report(r, t.options(req))
 	if err != nil {

@@ -41,22 +41,6 @@ func Catalog(cat *model.Catalog, o Options) (*Command, error) {
 	return c, nil
 }
 
-// Inputs returns the command that follows that of a catalog whose compile looked up
-// these keys of data. Rule PDB-CAT-08.
-func Inputs(catalog *Command, keys []string) *Command {
-	c := &Command{Name: ReplaceCatalogInputs, Version: 1, Certname: catalog.Certname, Produced: catalog.Produced}
-	inputs := make([]data.Value, len(keys))
-	for i, k := range keys {
-		inputs[i] = data.OfStrings([]string{"hiera", k})
-	}
-	h := make([]data.Pair, 0, 4)
-	for _, k := range []string{"certname", "catalog_uuid", "producer_timestamp"} {
-		h = append(h, data.P(k, catalog.Payload.Get(k)))
-	}
-	c.Payload = data.OfHash(append(h, data.P("inputs", data.OfList(inputs))))
-	return c
-}
-
 // A munger makes what a store gets of the resources of a catalog.
 type munger struct {
 	cat     *model.Catalog

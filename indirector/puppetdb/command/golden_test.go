@@ -148,12 +148,17 @@ func save(t *testing.T, c data.Value) ([]*command.Command, error) {
 		return nil, err
 	}
 	commands := []*command.Command{made}
-	var keys []string
-	for _, p := range c.Get("lookups").Hash() {
-		keys = append(keys, p.Key.Str())
-	}
-	if len(keys) > 0 {
-		commands = append(commands, command.Inputs(made, keys))
+	// Nothing in Puppet 7.23 records what is looked up, so no inputs are made here. Those
+	// that were recorded are read, and written again.
+	for i, r := range c.Get("requests").List() {
+		if i == 0 {
+			continue
+		}
+		again, err := command.Read(command.ReplaceCatalogInputs, 1, made.Certname, made.Produced, []byte(r.Get("body").Str()))
+		if err != nil {
+			return nil, err
+		}
+		commands = append(commands, again)
 	}
 	return commands, nil
 }
