@@ -255,6 +255,16 @@ func (x *Indirector) env(indirection, terminus string) Env {
 	}
 }
 
+// Shared returns what termini have in common under a name; nil if none has needed it
+// yet. It stays theirs: it is not closed. It is safe for concurrent use.
+func (x *Indirector) Shared(name string) any {
+	once, ok := x.shared.Load(name)
+	if !ok {
+		return nil
+	}
+	return once.(func() any)()
+}
+
 func (x *Indirector) spawn(f func()) {
 	x.goroutines.Go(func() {
 		defer func() {

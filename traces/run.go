@@ -69,25 +69,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	if t.Parent != 0 {
 		return
 	}
-	r.Run, r.Transaction = cmp.Or(r.Run, t.Run), cmp.Or(r.Transaction, t.Transaction)
-	r.agent = r.agent || strings.HasPrefix(t.Caller, "agent ")
-	if t.RunGuessed {
-		r.guessed++
-	}
-	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
-		r.first = t.Start
-	}
-	if end := t.Start.Add(t.Elapsed()); end.After(r.last) {
-		r.last = end
-	}
-	switch t.Indirection {
-	case "node", "catalog", "facts", "report":
-		r.Node = cmp.Or(t.Key, r.Node)
-	default:
-		if name, ok := strings.CutPrefix(t.Caller, "agent "); ok {
-			r.Node = cmp.Or(r.Node, name)
-		}
-	}
+	r.count(t)
 	switch {
 	case t.Indirection == "catalog" && t.Verb == Find:
 		r.catalog(t, body)
@@ -109,6 +91,29 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	case t.Indirection == "node" && t.Verb == Find:
 		r.node.asked = t.Environment
 		_ = json.Unmarshal(body, &struct{ Environment *string }{&r.node.got}) // what is no node changes nothing
+	}
+}
+
+// count takes in what every request shows: its run, when it was, and for which node.
+func (r *RunStory) count(t *Trace) {
+	r.Run, r.Transaction = cmp.Or(r.Run, t.Run), cmp.Or(r.Transaction, t.Transaction)
+	r.agent = r.agent || strings.HasPrefix(t.Caller, "agent ")
+	if t.RunGuessed {
+		r.guessed++
+	}
+	if r.requests++; r.first.IsZero() || t.Start.Before(r.first) {
+		r.first = t.Start
+	}
+	if end := t.Start.Add(t.Elapsed()); end.After(r.last) {
+		r.last = end
+	}
+	switch t.Indirection {
+	case "node", "catalog", "facts", "report":
+		r.Node = cmp.Or(t.Key, r.Node)
+	default:
+		if name, ok := strings.CutPrefix(t.Caller, "agent "); ok {
+			r.Node = cmp.Or(r.Node, name)
+		}
 	}
 }
 

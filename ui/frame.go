@@ -281,11 +281,20 @@ func (r *Model) status(foot term.Line) term.Title {
 	case s.FileSize > 0:
 		put(30, term.Quiet, "recording "+term.Bytes(s.FileSize))
 	}
-	if r.cfg.Shipped != nil {
-		if text, well := r.cfg.Shipped(); well {
-			put(40, term.Quiet, term.Clean(text).String())
+	elsewhere := func(quiet, bad int, text string, well bool) {
+		if well {
+			put(quiet, term.Quiet, term.Clean(text).String())
 		} else {
-			put(97, term.Attention, term.Clean(text).CutMiddle(60).String())
+			put(bad, term.Attention, term.Clean(text).CutMiddle(60).String())
+		}
+	}
+	if r.cfg.Shipped != nil {
+		text, well := r.cfg.Shipped()
+		elsewhere(40, 97, text, well)
+	}
+	if r.cfg.Stores != nil {
+		if text, well := r.cfg.Stores(r.env.Zone); text != "" {
+			elsewhere(20, 75, text, well)
 		}
 	}
 	const corners = 8

@@ -56,15 +56,18 @@ type Config struct {
 	Ignored  []string                       // rules of what does not count in comparisons
 	Keep     func(name string, v any) error // writes what is kept for the project
 
-	Theme    *term.Theme // nil is chosen by the environment
-	Remap    map[screen.Action][]string
-	Source   string                          // "in process"; for the line of tabs
-	Demo     bool                            // it is the demo, which the tour is made for
-	Replay   string                          // the recording that is shown; "" if it is live
-	Fleet    string                          // the database whose instances are shown; "" if it is none
-	Shipped  func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
-	Hello    string                          // shown at the start
-	Notes    []string                        // what is wrong; shown at the start, too
+	Theme   *term.Theme // nil is chosen by the environment
+	Remap   map[screen.Action][]string
+	Source  string                          // "in process"; for the line of tabs
+	Demo    bool                            // it is the demo, which the tour is made for
+	Replay  string                          // the recording that is shown; "" if it is live
+	Fleet   string                          // the database whose instances are shown; "" if it is none
+	Shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
+	// Stores is what stores were sent, with times of a zone; "" if none was used. It may
+	// be nil.
+	Stores   func(zone *time.Location) (text string, well bool)
+	Hello    string   // shown at the start
+	Notes    []string // what is wrong; shown at the start, too
 	Writable bool
 	NoMouse  bool
 	Still    bool // nothing moves by itself

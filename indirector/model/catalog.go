@@ -28,7 +28,16 @@ type Catalog struct {
 	RecursiveMetadata data.Value      // title to source to list of metadata; nil if there is none
 	Extra             []data.Pair
 	Origins           *origins.Table // where everything in it is from, never written; nil if that is not known
-	odd               odd
+	// Types are those that modules bring, by their names in the resources: "Vcsrepo".
+	// They are never written; a type that is not there is built in, or not known.
+	Types map[string]ResourceType
+	odd   odd
+}
+
+// A ResourceType is what names resources of a type.
+type ResourceType struct {
+	Keys []string // the attributes that name a resource; none is "name"
+	Many bool     // equal names may be different resources: not isomorphic
 }
 
 // An Edge is the containment of the target in the source. Rule FMT-CAT-04.

@@ -70,12 +70,18 @@ type Client struct {
 	confirm time.Duration
 	wrong   error // of a setting
 
-	mu      sync.Mutex // guards the following
-	config  *Config    // nil until it was read
-	good    int        // the index of the URL that last answered after a failover
+	mu     sync.Mutex // guards the following
+	config *Config    // nil until it was read
+	good   int        // the index of the URL that last answered after a failover
+
+	known   sync.Mutex // guards the following; nothing waits while it is held
 	late    map[string]bool
 	dropped map[string]bool // submit-only URLs that are asked no more
+	state   State           // without what was dropped
 }
+
+// sharedName is the name of the Client among what termini share.
+const sharedName = "puppetdb"
 
 // Of returns the Client that the termini of an engine share. Each of them closes
 // it.
@@ -84,7 +90,7 @@ func Of(env indirector.Env) *Client {
 	if env.Shared == nil {
 		return make().(*Client)
 	}
-	return env.Shared("puppetdb", make).(*Client)
+	return env.Shared(sharedName, make).(*Client)
 }
 
 func newClient(env indirector.Env) *Client {
@@ -258,22 +264,25 @@ func (c *Client) judge(cfg *Config, t *attempt) {
 		return
 	}
 	at := t.url.Redacted()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if t.late && c.late[at] {
+	c.known.Lock()
+	drop := t.late && c.late[at]
+	if drop {
 		c.dropped[at] = true
-		c.log.Warn(fmt.Sprintf("%s: %s did not answer twice in a row, and gets no commands any more from this process", cfg.Source(submitOnlyURLs), at))
 	}
 	if t.late || t.answer != nil {
 		c.late[at] = t.late && !c.dropped[at]
+	}
+	c.known.Unlock()
+	if drop {
+		c.log.Warn(fmt.Sprintf("%s: %s did not answer twice in a row, and gets no commands any more from this process; :stores retry brings it back", cfg.Source(submitOnlyURLs), at))
 	}
 }
 
 // submitURLs are where commands go. Rule PDB-HTTP-08.
 func (c *Client) submitURLs(cfg *Config) []*url.URL {
 	all := slices.Clone(cfg.ServerURLs)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.known.Lock()
+	defer c.known.Unlock()
 	for _, u := range cfg.SubmitOnly {
 		if !c.dropped[u.Redacted()] {
 			all = append(all, u)

@@ -37,6 +37,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	result, tried, err := c.submit(ctx, cfg, cmd, body)
 	switch {
 	case err == nil:
+		c.note(func(s *State) { s.Queued, s.QueuedAt = c.now(), answered(tried).url.Host })
 		if known := c.confirmed(ctx, cfg, cmd, tried); known != "" {
 			traces.Explain(ctx, known)
 		}
@@ -46,6 +47,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 		return nil, err
 	}
 	message := indirector.Message(err)
+	c.note(func(s *State) { s.Failed, s.Failure = c.now(), message })
 	c.log.Error(message)
 	if cfg.SoftFailure {
 		soften(ctx, cfg, tried, err)

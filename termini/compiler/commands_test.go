@@ -88,12 +88,31 @@ var secret = regexp.MustCompile(`(\[value redacted\]:)\d+>`)
 func compiled(t *testing.T, c data.Value) *model.Catalog {
 	t.Helper()
 	dir := t.TempDir()
-	site := filepath.Join(dir, "code/environments/production/manifests/site.pp")
-	if err := os.MkdirAll(filepath.Dir(site), 0o755); err != nil {
-		t.Fatal(err)
+	cat := stored(t, dir, map[string]string{"manifests/site.pp": c.Get("manifest").Str()}, c.Get("certname").Str())
+	environment := stdcmp.Or(c.Get("environment").Str(), "production")
+	for i := range cat.Resources {
+		if r := &cat.Resources[i]; r.File == filepath.Join(dir, production, "manifests/site.pp") {
+			r.File = "/srv/golden/code/environments/" + environment + "/manifests/site.pp"
+		}
 	}
-	if err := os.WriteFile(site, []byte(c.Get("manifest").Str()), 0o600); err != nil {
-		t.Fatal(err)
+	return cat
+}
+
+// production is the directory of the environment.
+const production = "code/environments/production"
+
+// stored returns the catalog of a node as stores get it, compiled in an environment of
+// these files.
+func stored(t *testing.T, dir string, contents map[string]string, node string) *model.Catalog {
+	t.Helper()
+	for name, text := range contents {
+		path := filepath.Join(dir, production, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var k keeper
 	cache := indirector.Descriptor{
@@ -118,19 +137,52 @@ func compiled(t *testing.T, c data.Value) *model.Catalog {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	if _, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: c.Get("certname").Str(), Cache: "keeper"}); err != nil {
+	if _, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: node, Cache: "keeper"}); err != nil {
 		t.Fatal(err)
 	}
 	if k.kept == nil {
 		t.Fatal("no catalog was saved")
 	}
-	environment := stdcmp.Or(c.Get("environment").Str(), "production")
 	cat := *k.kept
 	cat.Resources = slices.Clone(cat.Resources)
-	for i := range cat.Resources {
-		if r := &cat.Resources[i]; r.File == site {
-			r.File = "/srv/golden/code/environments/" + environment + "/manifests/site.pp"
-		}
-	}
 	return &cat
+}
+
+// Stores know resources by the attributes that name them in types of modules, too, and
+// relations find them so. Rules PDB-CAT-04, PDB-CAT-06.
+func TestTypesOfModules(t *testing.T) {
+	t.Parallel()
+	cat := stored(t, t.TempDir(), map[string]string{
+		"modules/m/lib/puppet/type/vcsrepo.rb": "Puppet::Type.newtype(:vcsrepo) do\n  newparam(:path, namevar: true)\nend\n",
+		"modules/m/lib/puppet/type/anyone.rb":  "Puppet::Type.newtype(:anyone) do\n  @isomorphic = false\n  def self.isomorphic?\n    false\n  end\n  newparam(:name, namevar: true)\nend\n",
+		"modules/m/lib/puppet/type/pair.rb":    "Puppet::Type.newtype(:pair) do\n  def self.title_patterns\n    [[/^(.*)$/m, [[:name]]]]\n  end\n  newparam(:name, namevar: true)\n  newparam(:part, namevar: true)\nend\n",
+		"manifests/site.pp": `vcsrepo { 'web': path => '/srv/web' }
+anyone { 'a': name => 'other' }
+pair { 'p': name => 'q', part => 'r' }
+notify { 'n': require => Vcsrepo['/srv/web'] }
+`,
+	}, "web01")
+	c, err := command.Catalog(cat, command.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"Vcsrepo": `{"path"=>"/srv/web", "alias"=>["/srv/web"]}`,
+		"Anyone":  `{"name"=>"other"}`,
+		"Pair":    `{"name"=>"q", "part"=>"r"}`,
+	}
+	for _, r := range c.Payload.Get("resources").List() {
+		typ := r.Get("type").Str()
+		if got := r.Get("parameters").Inspect(); want[typ] != "" && got != want[typ] {
+			t.Errorf("%s: got %s, want %s", typ, got, want[typ])
+		}
+		delete(want, typ)
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no resource of %v", want)
+	}
+	edges := c.Payload.Get("edges").List()
+	if last := edges[len(edges)-1].Get("source").Inspect(); !strings.Contains(last, `"web"`) {
+		t.Errorf("the relation leads to %s", last)
+	}
 }

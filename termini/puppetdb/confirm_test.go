@@ -6,6 +6,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/puppetdb"
 	"indirtui/traces"
 )
 
@@ -67,5 +68,34 @@ func TestConfirm(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is known of PuppetDB is kept for the screen: what was queued and where, how many
+// commands wait, and what failed.
+func TestState(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t, peerOptions{
+		conf: "server_urls = {1}\n", producer: "c", settings: map[string]string{"puppetdb_confirm": "1"},
+		answers: map[string][]scriptedAnswer{"1": {{Body: `{"uuid":"u1"}`}, {Body: `{"puppetdb-status":{"status":{"queue_depth":3}}}`}}},
+	})
+	x, _ := p.indirector(t)
+	if puppetdb.Made(x.Shared) != nil {
+		t.Fatal("there is a client before one was needed")
+	}
+	save := indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: someFacts}
+	if _, err := x.Do(t.Context(), &save); err != nil {
+		t.Fatal(err)
+	}
+	s := puppetdb.Made(x.Shared).State()
+	if got := p.anonymous(s.QueuedAt); got != "localhost:<PORT1>" || s.Queued.IsZero() || s.Waiting != 3 || s.Asked.IsZero() || !s.Confirmed.IsZero() {
+		t.Errorf("got %+v", s)
+	}
+	p.answers["1"] = []scriptedAnswer{{Status: 403, Body: "no"}}
+	if _, err := x.Do(t.Context(), &save); err == nil {
+		t.Fatal("no error")
+	}
+	if s := puppetdb.Made(x.Shared).State(); s.Failed.IsZero() || s.Failure != "[403 Forbidden] no" {
+		t.Errorf("got %+v", s)
 	}
 }

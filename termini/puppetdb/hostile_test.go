@@ -96,25 +96,40 @@ func TestHostileKeys(t *testing.T) {
 	}
 }
 
-// A submit-only URL that is too slow twice is asked no more, and the log has it.
+// A submit-only URL that is too slow twice is asked no more until it is brought back, and
+// the log has it.
 // Rule PDB-HTTP-10.
 func TestDroppedURL(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t, peerOptions{
 		conf:     "server_urls = {1}\nsubmit_only_server_urls = {2}\ncommand_broadcast = true\nserver_url_timeout = 1\n",
-		producer: "c", answers: map[string][]scriptedAnswer{"1": {{Body: `{"uuid":"u"}`}}, "2": {{Delay: 60_000}}},
+		producer: "c", answers: map[string][]scriptedAnswer{"1": {{Body: `{"uuid":"u"}`}}, "2": {{Delay: 60_000}, {Delay: 60_000}, {Body: `{"uuid":"u"}`}}},
 	})
-	for _, key := range []string{"a", "b", "c"} {
-		if _, err := p.do(t.Context(), &clientStep{Do: "save facts", Key: key}); err != nil {
-			t.Fatal(err)
+	save := func(keys ...string) {
+		t.Helper()
+		for _, key := range keys {
+			if _, err := p.do(t.Context(), &clientStep{Do: "save facts", Key: key}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
+	save("a", "b", "c")
 	log := p.anonymous(p.log.String())
 	if want := "warning puppetdb.conf:3: https://localhost:<PORT2> did not answer twice in a row, and gets no commands any more from this process"; !strings.Contains(log, want) {
 		t.Errorf("got the log\n%s\nwant in it\n%s", log, want)
 	}
 	if got := len(p.requests()); got != 5 {
 		t.Errorf("got %d requests, want 5", got)
+	}
+	if got := p.anonymous(strings.Join(p.db.State().Dropped, " ")); got != "https://localhost:<PORT2>" {
+		t.Errorf("dropped is %q", got)
+	}
+	if back := p.anonymous(strings.Join(p.db.Retry(), " ")); back != "https://localhost:<PORT2>" {
+		t.Errorf("%q came back", back)
+	}
+	save("d")
+	if got, s := len(p.requests()), p.db.State(); got != 7 || len(s.Dropped) > 0 || s.Queued.IsZero() || !s.Failed.IsZero() {
+		t.Errorf("after the retry: %d requests, want 7; %+v", got, s)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/puppetdb"
 	"indirtui/traces"
 	"indirtui/traces/fleet"
 	"indirtui/ui"
@@ -162,6 +163,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 		cfg.Problems = func() []string { return problemsOf(e) }
+		cfg.Stores = func(zone *time.Location) (string, bool) { return storesState(e).Line(zone) }
 		cfg.Watch = func(ctx context.Context) (string, bool) { return watchFiles(ctx, e) }
 	} else {
 		cfg.Replay = s.log.Path()
@@ -223,8 +225,23 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 	if e := s.engine; e != nil {
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
+		o.Stores = func(zone *time.Location) []string { return storesState(e).Lines(zone) }
+		o.Retry = func() []string {
+			if db := puppetdb.Made(e.Shared); db != nil {
+				return db.Retry()
+			}
+			return nil
+		}
 	}
 	return o
+}
+
+// storesState is what was sent to PuppetDB; the zero State if nothing was.
+func storesState(e *engine.Engine) puppetdb.State {
+	if db := puppetdb.Made(e.Shared); db != nil {
+		return db.State()
+	}
+	return puppetdb.State{}
 }
 
 // askFirst lets the user be asked before another session replaces the one that is

@@ -414,6 +414,11 @@ func nextOnOff(_ *Console, l call) []option {
 	return plain("", typed, "on", "off")
 }
 
+func nextStores(_ *Console, l call) []option {
+	typed, _ := l.last()
+	return plain("", typed, "retry")
+}
+
 func nextHelp(_ *Console, l call) []option {
 	typed, _ := l.last()
 	return plain("topic", typed, append(help.Topics(), "commands")...)

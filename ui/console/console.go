@@ -64,6 +64,11 @@ type Options struct {
 	// sentence each.
 	Serve, Proxy func(words []string) (tea.Cmd, error)
 	Story        func(selector string) ([]string, error)
+	// Stores returns what is known of stores, in lines with times of a zone; none if none
+	// was used. Retry lets PuppetDBs get commands again that did not answer, and returns
+	// their URLs.
+	Stores func(zone *time.Location) []string
+	Retry  func() []string
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
 	// Types returns the names of the resource types of the environment.

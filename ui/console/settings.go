@@ -516,3 +516,26 @@ func (l *settingsList) View() term.Lines {
 		}
 	})
 }
+
+// stores lists what stores were sent, or lets those get commands again that were left out.
+func stores(c *Console, l call) (tea.Cmd, error) {
+	switch {
+	case len(l.words) == 0:
+		page := widget.Page{Title: "stores"}
+		for _, text := range c.o.Stores(c.env.Zone) {
+			c.Print(text)
+			page.Add("", text, term.Plain)
+		}
+		if c.o.Output != nil {
+			return nil, nil
+		}
+		return screen.Send(screen.Push{Screen: widget.NewPager(&c.env.Shared, page)}), nil
+	case len(l.words) > 1 || l.words[0] != "retry":
+		return nil, c.NotUnderstood(l.name)
+	}
+	back := c.o.Retry()
+	if len(back) == 0 {
+		return c.reply("no submit-only URL was dropped"), nil
+	}
+	return c.reply("commands go again to " + strings.Join(back, ", ")), nil
+}

@@ -125,6 +125,7 @@ func sessionCommands() []cmd {
 		},
 		{name: "problems", help: "what is wrong with Puppet's configuration", offered: func(c *Console) bool { return c.env.Problems != nil }, run: problems},
 		{name: "reload", help: "read puppet.conf and routes.yaml again", effect: reloadEffect, offered: func(c *Console) bool { return c.o.Files != nil }, run: reload},
+		{name: "stores", args: "[retry]", help: "what PuppetDB was sent from here; retry sends commands again to submit-only URLs that were dropped", offered: usedStores, next: nextStores, run: stores},
 		{name: "unset", args: "NAME ... | all", help: "take back what set did", offered: func(c *Console) bool { return c.o.Configured != nil }, next: nextUnset, run: unset},
 		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
 		{
@@ -223,6 +224,9 @@ func shellCommands() []cmd {
 
 func hasEngine(c *Console) bool   { return c.o.Engine != nil }
 func hasDebugger(c *Console) bool { return c.env.Debugger != nil }
+
+// usedStores reports whether a store was used.
+func usedStores(c *Console) bool { return c.o.Stores != nil && len(c.o.Stores(c.env.Zone)) > 0 }
 
 // owns reports whether the owner of the Console runs a command itself.
 func (c *Console) owns(name string) bool { return c.o.Own[name] != nil }

@@ -54,10 +54,27 @@ func (c *compilation) result() (*Result, error) {
 			}
 		}
 	}
+	out.Types = c.moduleTypes()
 	if c.o.Origins {
 		out.Origins = c.originTable()
 	}
 	return &Result{out}, nil
+}
+
+// moduleTypes returns what names the resources of types that modules bring, which stores
+// have to know. Rule PDB-CAT-04.
+func (c *compilation) moduleTypes() map[string]model.ResourceType {
+	var all map[string]model.ResourceType
+	for _, t := range c.types {
+		if t == nil || len(t.members) == 0 || t.builtin == nil || t.builtin.File == "" {
+			continue
+		}
+		if all == nil {
+			all = map[string]model.ResourceType{}
+		}
+		all[t.name] = model.ResourceType{Keys: t.builtin.Keys, Many: t.builtin.Many}
+	}
+	return all
 }
 
 // ForAgent returns the catalog without the resources that are exported and not collected

@@ -15,7 +15,7 @@ import (
 func Catalog(cat *model.Catalog, o Options) (*Command, error) {
 	c := o.command(ReplaceCatalog, 9, cat.Name)
 	d := cat.Data()
-	m := munger{cat: cat, options: o, types: map[string]Type{}}
+	m := munger{cat: cat, types: map[string]model.ResourceType{}}
 	resources := m.resources(d.Get("resources").List())
 	edges, err := m.relations()
 	if err != nil {
@@ -44,27 +44,24 @@ func Catalog(cat *model.Catalog, o Options) (*Command, error) {
 // A munger makes what a store gets of the resources of a catalog.
 type munger struct {
 	cat     *model.Catalog
-	options Options
-	types   map[string]Type // by the names in the catalog: "File"
-	params  []data.Value    // of each resource, with those that are sensitive
-	secrets int             // how many values were replaced by a text
+	types   map[string]model.ResourceType // by the names in the catalog: "File"
+	params  []data.Value                  // of each resource, with those that are sensitive
+	secrets int                           // how many values were replaced by a text
 }
 
 // builtIn are the types that are built into Puppet.
 var builtIn = sync.OnceValue(rtype.BuiltIn)
 
-// typeOf returns what is known of a type.
-func (m *munger) typeOf(name string) Type {
+// typeOf returns what is known of a type: what the compiler knew, or what is built in.
+// Others are named by name alone, and no name is there twice.
+func (m *munger) typeOf(name string) model.ResourceType {
 	t, ok := m.types[name]
 	if ok {
 		return t
 	}
-	lower := strings.ToLower(name)
-	if m.options.Type != nil {
-		t, ok = m.options.Type(lower)
-	}
-	if b := builtIn()[lower]; !ok && b != nil {
-		t = Type{Keys: b.Keys, Many: b.Many}
+	t, ok = m.cat.Types[name]
+	if b := builtIn()[strings.ToLower(name)]; !ok && b != nil {
+		t = model.ResourceType{Keys: b.Keys, Many: b.Many}
 	}
 	m.types[name] = t
 	return t
@@ -102,7 +99,7 @@ func (m *munger) resources(all []data.Value) data.Value {
 // its lists sorted that have no order. Rules PDB-CAT-03 to PDB-CAT-05.
 func (m *munger) parameters(r *model.Resource, v data.Value) data.Value {
 	v = orEmpty(m.plain(v))
-	if other := m.typeOf(r.Type).aliases(v); len(other) > 0 {
+	if other := aliases(m.typeOf(r.Type), v); len(other) > 0 {
 		v = v.With("alias", data.OfList(other))
 	}
 	for _, p := range v.Hash() {
@@ -120,7 +117,7 @@ func byText(a, b data.Value) int { return strings.Compare(a.Text(), b.Text()) }
 // aliases returns the names beside the title by which relations may find a resource:
 // none where its parameter alias stays as it is. A name that the title has is not among
 // the parameters. Rule PDB-CAT-04.
-func (t Type) aliases(parameters data.Value) []data.Value {
+func aliases(t model.ResourceType, parameters data.Value) []data.Value {
 	if len(t.Keys) > 1 {
 		return nil
 	}

@@ -67,16 +67,6 @@ type Options struct {
 	// Unchanged keeps resources of reports without events: the setting
 	// include_unchanged_resources.
 	Unchanged bool
-	// Type returns what is known of a resource type, by its name in lower case:
-	// "file". If nil, only the types built into Puppet are known.
-	Type func(name string) (Type, bool)
-}
-
-// A Type is what a catalog's command has to know of a resource type. What is not
-// known is named by name alone, and no name is there twice.
-type Type struct {
-	Keys []string // the attributes that name a resource
-	Many bool     // equal names may be different resources: not isomorphic
 }
 
 // command returns the command, with what all have in common.

@@ -21,23 +21,16 @@ func value(tb testing.TB, text string) data.Value {
 	return v
 }
 
-// catalogOf returns the command of a catalog with these resources.
-func catalogOf(tb testing.TB, o command.Options, resources ...model.Resource) (*command.Command, error) {
+// catalogOf returns the command of a catalog with these resources, and the types that
+// modules bring.
+func catalogOf(tb testing.TB, types map[string]model.ResourceType, resources ...model.Resource) (*command.Command, error) {
 	tb.Helper()
-	return command.Catalog(&model.Catalog{Name: "n", Resources: resources}, o)
+	return command.Catalog(&model.Catalog{Name: "n", Resources: resources, Types: types}, command.Options{})
 }
 
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	modules := func(name string) (command.Type, bool) {
-		switch name {
-		case "vcsrepo":
-			return command.Type{Keys: []string{"path"}}, true
-		case "any":
-			return command.Type{Many: true}, true
-		}
-		return command.Type{}, false
-	}
+	modules := map[string]model.ResourceType{"Vcsrepo": {Keys: []string{"path"}}, "Any": {Many: true}, "Two": {Keys: []string{"name", "part"}}}
 	for _, tt := range []struct{ name, typ, given, want string }{
 		{"PDB-CAT-03 keys are text", "N", `{"v":{"__ptype":"Hash","__pvalue":[1,"a",null,"b",{"__ptype":"Default"},"c",[1,"x"],"d"]}}`, `{"v":{"1":"a","":"b","default":"c","[1, \"x\"]":"d"}}`},
 		{"PDB-CAT-03 the last of equal keys", "N", `{"v":{"__ptype":"Hash","__pvalue":[1,"a","1","b"]}}`, `{"v":{"1":"b"}}`},
@@ -47,6 +40,7 @@ func TestParameters(t *testing.T) {
 			`{"v":["#<Sensitive [value redacted]:1>",{"a":"#<Sensitive [value redacted]:2>"}]}`,
 		},
 		{"PDB-CAT-04 a type of a module", "Vcsrepo", `{"path":"/srv/x"}`, `{"path":"/srv/x","alias":["/srv/x"]}`},
+		{"PDB-CAT-04 two names", "Two", `{"name":"x","part":"y","alias":"b"}`, `{"name":"x","part":"y","alias":"b"}`},
 		{"PDB-CAT-04 not isomorphic", "Any", `{"name":"x"}`, `{"name":"x"}`},
 		{"PDB-CAT-04 an unknown type", "Other", `{"name":"x","alias":"b"}`, `{"name":"x","alias":["b","x"]}`},
 		{"PDB-CAT-04 the name is an alias already", "Notify", `{"name":"x","alias":["x"]}`, `{"name":"x","alias":["x"]}`},
@@ -56,7 +50,7 @@ func TestParameters(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, err := catalogOf(t, command.Options{Type: modules}, model.Resource{Type: tt.typ, Title: "t", Parameters: value(t, tt.given)})
+			c, err := catalogOf(t, modules, model.Resource{Type: tt.typ, Title: "t", Parameters: value(t, tt.given)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +66,7 @@ func TestParameters(t *testing.T) {
 // PDB-CAT-03, PDB-HTTP-02.
 func TestBytes(t *testing.T) {
 	t.Parallel()
-	c, err := catalogOf(t, command.Options{}, model.Resource{Type: "N", Title: "t", Parameters: data.OfHash([]data.Pair{
+	c, err := catalogOf(t, nil, model.Resource{Type: "N", Title: "t", Parameters: data.OfHash([]data.Pair{
 		data.P("v", data.OfString("ü\xff\xfe \xe2\x82x \xf0\x9f\x98")),
 	})})
 	if err != nil {
@@ -81,7 +75,7 @@ func TestBytes(t *testing.T) {
 	if body, warning := c.Body(); !strings.Contains(string(body), `"v":"ü`+"\uFFFD\uFFFD \uFFFDx \uFFFD"+`"`) || warning != "" {
 		t.Errorf("got %s, warning %q", body, warning)
 	}
-	c, err = catalogOf(t, command.Options{}, model.Resource{Type: "N", Title: "\xffü", Parameters: value(t, `{"v":"ä"}`)})
+	c, err = catalogOf(t, nil, model.Resource{Type: "N", Title: "\xffü", Parameters: value(t, `{"v":"ä"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +100,7 @@ func TestRelations(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, err := catalogOf(t, command.Options{},
+			c, err := catalogOf(t, nil,
 				model.Resource{Type: "N", Title: "a", Parameters: value(t, `{"require":`+tt.require+`}`)},
 				model.Resource{Type: "N", Title: "b", Parameters: value(t, `{"alias":["other",1]}`)},
 				model.Resource{Type: "File", Title: "/x"}, model.Resource{Type: "File", Title: "/"},
@@ -288,7 +282,8 @@ func TestOldReport(t *testing.T) {
 func TestHash(t *testing.T) {
 	t.Parallel()
 	of := func(message string, o command.Options) *command.Command {
-		c, err := catalogOf(t, o, model.Resource{Type: "N", Title: "a", Parameters: data.OfHash([]data.Pair{data.P("message", data.OfString(message))})})
+		r := model.Resource{Type: "N", Title: "a", Parameters: data.OfHash([]data.Pair{data.P("message", data.OfString(message))})}
+		c, err := command.Catalog(&model.Catalog{Name: "n", Resources: []model.Resource{r}}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
