@@ -114,7 +114,7 @@ func (p *player) play() error {
 // collects, one of the two deactivated meanwhile, and a catalog that is refused.
 func (p *player) exported() {
 	in := func(r *indirector.Request) {
-		r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromApplication, "the server of the demo keeps catalogs in sqlite"
+		r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromRequest, "the server of the demo keeps catalogs in sqlite"
 	}
 	const gone = "c03.example.com"
 	for _, node := range []struct{ name, tag string }{{"a01.example.com", "cluster"}, {gone, "cluster"}, {"d04.example.com", "Cluster"}} {
