@@ -436,6 +436,7 @@ func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
 		tr.key("2", "- Failures ", " exec ").line("printed nothing", "hidden", " exec ")
+		tr.key("h", "- Failures ")
 		for !strings.Contains(tr.Cursor(), "printed nothing") {
 			tr.key("j", "- Failures ")
 		}
