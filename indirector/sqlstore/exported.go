@@ -15,6 +15,9 @@ type Collection struct {
 	Type   string     // exactly; "" is all types
 	Filter data.Value // as a collector has it: [left, op, right]; nil is all
 	Host   string     // who asks, and is not asked
+	// Inactive, unless it is nil, is called for each resource that fits and is not found,
+	// because the node that exports it is not active.
+	Inactive func(*Node)
 }
 
 // maxFound is how many rows an answer may have.
@@ -37,11 +40,15 @@ func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Reso
 			if rows++; rows > maxFound {
 				return fmt.Errorf("more than %d exported resources are to be looked at: ask for a tag", maxFound)
 			}
-			r, fits, err := readExported(scan, f)
-			if err != nil || !fits {
+			r, n, err := readExported(scan, f)
+			switch {
+			case err != nil || r == nil:
 				return err
+			case n.Inactive().IsZero():
+				found = append(found, r)
+			default:
+				q.Inactive(n)
 			}
-			found = append(found, r)
 			return nil
 		}, text, args...)
 	})
@@ -53,7 +60,7 @@ func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Reso
 
 // statement returns the SQL that finds every row that can fit.
 func (q Collection) statement(f *filter) (text string, args []any) {
-	text = `SELECT n.certname, r.type, r.title, p.value, r.tags, r.file, r.line, r.kind, r.sensitive, c.produced, c.stored FROM `
+	text = `SELECT n.certname, r.type, r.title, p.value, r.tags, r.file, r.line, r.kind, r.sensitive, c.produced, c.stored, n.deactivated, n.expired FROM `
 	var where []string
 	and := func(condition string, value string) {
 		where = append(where, condition)
@@ -77,35 +84,39 @@ func (q Collection) statement(f *filter) (text string, args []any) {
 		and("r.title = ?", title)
 	}
 	and("n.certname <> ?", q.Host)
-	where = append(where, "n.id = r.node AND c.node = r.node AND p.id = r.parameters", "n.deactivated IS NULL AND n.expired IS NULL")
+	where = append(where, "n.id = r.node AND c.node = r.node AND p.id = r.parameters")
+	if q.Inactive == nil {
+		where = append(where, "n.deactivated IS NULL AND n.expired IS NULL")
+	}
 	return text + strings.Join(where, " AND ") + " ORDER BY n.certname, r.type, r.title", args
 }
 
-// readExported reads a row, and reports whether it fits.
-func readExported(scan func(...any) error, f *filter) (*model.Resource, bool, error) {
+// readExported reads a row, and the node that exports it. The resource is nil if it does
+// not fit.
+func readExported(scan func(...any) error, f *filter) (*model.Resource, *Node, error) {
 	r := &model.Resource{Exported: true}
 	var parameters, tags string
 	var file, kind, sensitive *string
 	var line *int64
-	var produced, stored stamp
-	if err := scan(&r.Exporter, &r.Type, &r.Title, &parameters, &tags, &file, &line, &kind, &sensitive, &produced, &stored); err != nil {
-		return nil, false, err
+	var produced, stored, deactivated, expired stamp
+	if err := scan(&r.Exporter, &r.Type, &r.Title, &parameters, &tags, &file, &line, &kind, &sensitive, &produced, &stored, &deactivated, &expired); err != nil {
+		return nil, nil, err
 	}
 	var err error
 	if r.Parameters, err = decode(parameters); err != nil {
-		return nil, false, fmt.Errorf("the parameters of %s of %q: %w", r.Ref(), r.Exporter, err)
+		return nil, nil, fmt.Errorf("the parameters of %s of %q: %w", r.Ref(), r.Exporter, err)
 	}
 	if r.Tags, err = decodeTexts(tags); err != nil {
-		return nil, false, fmt.Errorf("the tags of %s of %q: %w", r.Ref(), r.Exporter, err)
+		return nil, nil, fmt.Errorf("the tags of %s of %q: %w", r.Ref(), r.Exporter, err)
 	}
 	if !f.fits(filtered{r.Title, r.Tags, r.Parameters}) {
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	r.Parameters = withoutNulls(r.Parameters)
 	r.File, r.Line, r.Kind = or(file), or(line), or(kind)
 	r.Produced, r.Stored = produced.time(), stored.time()
 	r.Sensitive, err = decodeTexts(or(sensitive))
-	return r, true, err
+	return r, &Node{Certname: r.Exporter, Deactivated: deactivated.time(), Expired: expired.time()}, err
 }
 
 // or returns what p points at, or the zero value.

@@ -427,7 +427,7 @@ func TestEveryPain(t *testing.T) {
 	t.Parallel()
 	elsewhere := map[string]func(*testing.T){"P22": TestPainsOfClassifiers, "P23": TestPainsOfClassifiers, "P28": TestClosureL8Kinds, "P33": TestPainsOfConnections}
 	offWire := map[string]string{
-		"P35": "it is about termini for PuppetDB, which this program does not have",
+		"P35": "it is about PuppetDB: ui/demo/scenarios and termini/puppetdb have it",
 		"P36": "likewise",
 	}
 	list := pains(t)

@@ -92,6 +92,9 @@ func (s *store) apply(ctx context.Context, c *command.Command) (any, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
+	if c.Name == command.DeactivateNode && o.Result == sqlstore.Stored {
+		traces.Explain(ctx, o.Certname+" is deactivated: nothing that it exports is collected, and its facts are not found")
+	}
 	if o.Result == sqlstore.Older || !o.Inactive.IsZero() && c.Name != command.DeactivateNode || len(o.Deviations) > 0 {
 		traces.Explain(ctx, o.String())
 	}
@@ -101,7 +104,7 @@ func (s *store) apply(ctx context.Context, c *command.Command) (any, error) {
 // failure is what a save ends with that is refused.
 func failure(err error) error {
 	if r := (*sqlstore.Refusal)(nil); errors.As(err, &r) {
-		return &indirector.Failure{Message: "Could not " + r.Command + " of " + r.Certname + ": " + r.Reason, Err: errors.Join(err, indirector.ErrInvalid)}
+		return &indirector.Failure{Message: "Could not " + r.Command + " of " + r.Certname + ": " + r.Reason, Err: indirector.ErrInvalid}
 	}
 	return err
 }

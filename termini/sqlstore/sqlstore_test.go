@@ -148,8 +148,11 @@ func TestStories(t *testing.T) {
 		{9, sqlstore.SQLiteReport, indirector.Search, indirector.Request{Key: "a01", Options: option("limit", "0")}, "", `read the option limit: "0" is no number above zero`, ""},
 		{10, sqlstore.SQLiteNode, indirector.Find, indirector.Request{Key: "a01"}, "", "a store has no nodes for Puppet", ""},
 		{10, sqlstore.SQLiteNode, indirector.Save, indirector.Request{Key: "a01", Instance: &model.Node{Name: "a01"}}, "<nil>", "", "nothing was stored: a store keeps no nodes of Puppet"},
-		{10, sqlstore.SQLiteNode, indirector.Destroy, indirector.Request{Key: "a01"}, "stored", "", ""},
+		{10, sqlstore.SQLiteNode, indirector.Destroy, indirector.Request{Key: "a01"}, "stored", "", "a01 is deactivated: nothing that it exports is collected, and its facts are not found"},
 		{11, sqlstore.SQLiteFacts, indirector.Find, indirector.Request{Key: "a01"}, "a01", "", "facts are empty because a01 is deactivated since 2026-11-22 08:00:10, not because it has none"},
+		{11, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("host", "b01")}, "[]", "", "a01 exports 2 that would fit, but it is deactivated since 2026-11-22 08:00:10"},
+		{11, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("filter", []any{"title", "==", "other"})}, "[]", "", ""},
+		{11, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("host", "a01")}, "[]", "", ""},
 		{9, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "unchanged: 3 facts; the node stays inactive: since 2026-11-22 08:00:10", "", "unchanged: 3 facts; the node stays inactive: since 2026-11-22 08:00:10"},
 		{12, sqlstore.PostgreSQLFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "", "setting postgresql_url is not set", ""},
 	} {

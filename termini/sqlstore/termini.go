@@ -252,10 +252,16 @@ func (t *Resources) Search(ctx context.Context, req *indirector.Request) ([]indi
 			return nil, fmt.Errorf("read the option filter: %w", err)
 		}
 	}
-	found, err := db.Exported(ctx, sqlstore.Collection{Type: req.Key, Filter: filter, Host: storing.Text(req.Option("host"))})
+	q := sqlstore.Collection{Type: req.Key, Filter: filter, Host: storing.Text(req.Option("host"))}
+	var absent []*sqlstore.Node
+	if traces.FromContext(ctx) != nil {
+		q.Inactive = func(n *sqlstore.Node) { absent = append(absent, n) }
+	}
+	found, err := db.Exported(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	explainAbsent(ctx, absent)
 	all := make([]indirector.Instance, len(found))
 	for i, r := range found {
 		all[i] = r
@@ -264,6 +270,22 @@ func (t *Resources) Search(ctx context.Context, req *indirector.Request) ([]indi
 		}
 	}
 	return all, nil
+}
+
+// explainAbsent notes which nodes would export more if they were active. There is a node
+// for each resource, sorted by their names. Rule STORE-SQL-06.
+func explainAbsent(ctx context.Context, nodes []*sqlstore.Node) {
+	const most = 3 // the others are counted
+	for i := 0; len(nodes) > 0; i++ {
+		n := nodes[0]
+		rest := slices.DeleteFunc(slices.Clone(nodes), func(o *sqlstore.Node) bool { return o.Certname == n.Certname })
+		if i == most {
+			traces.AddNote(ctx, fmt.Sprintf("other nodes that are not active export %d more that would fit", len(nodes)))
+			return
+		}
+		traces.Explain(ctx, fmt.Sprintf("%s exports %d that would fit, but it is %s", n.Certname, len(nodes)-len(rest), inactive(n)))
+		nodes = rest
+	}
 }
 
 // Reports are stored reports.

@@ -157,6 +157,7 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 // biography is what is known of the life of an entry, and what comes next.
 func (c *Cache) biography(e *entry) (facts widget.Facts) {
 	facts.Put(term.Plain, "written by", c.writer(e))
+	facts.Put(term.Plain, "produced", c.produced(e))
 	facts.Put(term.Plain, "expiry", c.expiry(e))
 	facts.Put(term.Plain, "served", c.served(e))
 	facts.Put(term.Plain, "next", c.next(e))
@@ -189,8 +190,23 @@ func (c *Cache) writer(e *entry) string {
 	return text + "  " + at
 }
 
+// produced is what a store knows of an entry: when it was made and by whom, and since
+// when its node is not active. "" for others.
+func (c *Cache) produced(e *entry) string {
+	if e.Produced.IsZero() {
+		return c.env.Redacted(e.Note)
+	}
+	text := fmt.Sprintf("%s, %s ago", e.Produced.In(c.env.Zone).Format("2006-01-02 15:04:05"), traces.Age(c.now.Sub(e.Produced)))
+	if e.Note != "" {
+		text += ", " + c.env.Redacted(e.Note)
+	}
+	return text
+}
+
 func (c *Cache) expiry(e *entry) string {
 	switch {
+	case !e.Produced.IsZero():
+		return fmt.Sprintf("no expiry: %s keeps what was stored last of a node, until the node is removed", e.Terminus)
 	case e.Err != nil:
 		return "cannot be read: " + c.env.Redacted(e.Err.Error())
 	case e.expired(c.now):

@@ -168,6 +168,7 @@ var mostKeys = map[string]int{
 	"TestJourney9TheSameKeyThroughTwoTermini": 67,
 	"TestJourney10BiographyOfACacheEntry":     29,
 	"TestJourney10BiographyOfACacheEntry#01":  97, // with --write
+	"TestJourney13WhyIsMyExportMissing":       99,
 }
 
 // countKeys compares the keys of a journey with how many it took before.
@@ -435,6 +436,7 @@ func TestJourney4TheENCPrintedNothing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
 		tr.key("2", "- Failures ", " exec ").line("printed nothing", "hidden", " exec ")
+		tr.key("h", "- Failures ")
 		for !strings.Contains(tr.Cursor(), "printed nothing") {
 			tr.key("j", "- Failures ")
 		}
@@ -520,7 +522,7 @@ func (tr *trip) menu() string {
 func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 	t.Parallel()
 	looks := func(tr *trip, frame string) {
-		tr.key("4", "- Cache ", "6 entries", "1 orphan")
+		tr.key("4", "- Cache ", "8 entries", "3 orphan")
 		tr.filter("web01 ind=catalog", "2 of ").cursor("catalog", "web01.example.com", "json", "1h 31m", "never: not kept", "#2")
 		tr.line("o catalog", "web01.example.com", "yaml", "41d", "unknown")
 		tr.golden(frame)
@@ -711,6 +713,24 @@ func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 		tr.command("settings soft_write_failure", "settings > soft_write_failure", "true", "set here by :set", "overruled", "false   default").key("esc", "- Requests ")
 		tr.command("breaks off", "did :breaks off")
 		tr.key("5", "- Breaks ", "everything is off").line("b1 ", "off", " 1/1 ").line("b2 ", "off", " 1/1 ")
+		tr.leave()
+	})
+}
+
+func TestJourney13WhyIsMyExportMissing(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.filter("ind=resource", "2 of 1 047").cursor(" 973 ", "srch", "Host", "T sqlite")
+		tr.golden("journey13-collected")
+		tr.key("enter", "#973 search resource Host", "STORY", "c03.example.com exports 1 that would fit", "since 2025-11-20 14:02:17").cursor("terminus sqlite", "ok", "0 instances")
+		tr.key("l", "#973 search").line("5.1", "ask stores.db f", "0 resources")
+		tr.golden("journey13-steps")
+		tr.key("esc", "- Requests ", "  ind=resource ")
+		tr.key("4", "- Cache ", "8 entries")
+		tr.filter("terminus=sqlite", "2 of ").cursor("catalog", "a01.example.com", "sqlite").line("  written by", "#968 save catalog")
+		tr.key("j", "2 of ").cursor("catalog", "c03.example.com", "sqlite")
+		tr.line("  written by", "#969 save catalog").line("  produced", "2025-11-20 14:02:17", "made by web01.example.com").sees("node is deactivated since 2025-11-20")
+		tr.golden("journey13-cache")
 		tr.leave()
 	})
 }

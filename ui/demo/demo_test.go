@@ -55,10 +55,13 @@ func TestThereIsSomethingToFind(t *testing.T) {
 		{"out=err ind=node terminus=yml", 1, "yml"},
 		{"ind=facts verb=save out=ok", 1, "PuppetDB stored it"},
 		{"ind=facts verb=find key=app03* out=ok", 1, "the cached facts expired 14 min ago (kept 30 min), so facter was asked"},
-		{"verb=search", 1, ""},
+		{"verb=search ind=facts", 1, ""},
+		{"verb=search ind=resource", 2, "c03.example.com exports 1 that would fit, but it is deactivated since "},
+		{"out=err verb=save ind=catalog", 1, "PuppetDB refuses tags with capital letters: Host[d04.example.com] has 'Cluster'"},
+		{"verb=destroy", 1, "c03.example.com is deactivated"},
 		{"out=part ind=report", 1, "terminus processor stored it, but the cache (yaml) failed: last_run_report.yaml is a directory"},
 		{"out=err~ ind=report", 1, "the report processor http got error 500: database is locked, and the caller does not learn of it"},
-		{"failed", 8 + 8 + 1 + 1 + 1 + 1 + 1 + 1 + 1, ""},
+		{"failed", 8 + 8 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1, ""},
 	} {
 		t.Run(tt.filter, func(t *testing.T) {
 			x, err := query.Parse(tt.filter)

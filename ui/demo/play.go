@@ -11,6 +11,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
+	"indirtui/indirector/model"
 	"indirtui/traces"
 )
 
@@ -61,7 +62,7 @@ func (p *player) play() error {
 	for i := range quiet {
 		run := fmt.Sprintf("%04x", 0x5a00+i)
 		p.do("agent", run, indirector.Find, "facts", web, nil)
-		if i < quiet-2 {
+		if i < quiet-8 {
 			p.do("agent", run, indirector.Head, "facts", web, nil)
 		}
 		if i%10 == 0 {
@@ -69,6 +70,7 @@ func (p *player) play() error {
 			p.do("agent", run, indirector.Find, "catalog", web, flags(traces.IgnoreTerminus))
 		}
 	}
+	p.exported()
 	p.report(app, "77aa")
 
 	// app03: its cached facts have expired, and everything else is well.
@@ -106,6 +108,48 @@ func (p *player) play() error {
 	p.report(web, "8f3c")
 	p.do("agent", "7be1", indirector.Find, "node", app, flags(traces.IgnoreCache))
 	return p.err
+}
+
+// exported is what went through the store: hosts that two nodes export and the third
+// collects, one of the two deactivated meanwhile, and a catalog that is refused.
+func (p *player) exported() {
+	in := func(r *indirector.Request) {
+		r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromRequest, "the server of the demo keeps catalogs in sqlite"
+	}
+	const gone = "c03.example.com"
+	for _, node := range []struct{ name, tag string }{{"a01.example.com", "cluster"}, {gone, "cluster"}, {"d04.example.com", "Cluster"}} {
+		catalog, ok := p.instance("catalog", "site/data/exported.json", node.name, "").(*model.Catalog)
+		for i := 0; ok && i < len(catalog.Resources); i++ {
+			if r := &catalog.Resources[i]; r.Exported {
+				r.Tags = append(r.Tags, node.tag) // a document would get it in lower case
+			}
+		}
+		p.do("server", "61d0", indirector.Save, "catalog", node.name, func(r *indirector.Request) {
+			in(r)
+			r.Instance = catalog
+		})
+	}
+	p.do("face node", "", indirector.Destroy, "node", gone, in)
+	for _, filter := range []any{nil, []any{"title", "==", gone}} {
+		p.do("server", "61d1", indirector.Search, "resource", "Host", func(r *indirector.Request) {
+			in(r)
+			r.Options = []indirector.Option{{Name: "host", Value: "b02.example.com"}, {Name: "filter", Value: filter}}
+		})
+	}
+}
+
+// instance reads a file of the site as an instance of an indirection.
+func (p *player) instance(indirection, file, node, run string) indirector.Instance {
+	text, err := p.site.render(file, node, p.site.now(), run)
+	if err == nil {
+		f, _ := format.ByName("json")
+		var inst indirector.Instance
+		if inst, _, err = format.Intern(f, indirection, text, format.Options{}); err == nil {
+			return inst
+		}
+	}
+	p.err = errors.Join(p.err, err)
+	return nil
 }
 
 // lastGood is the last time that the server could compile the catalog of web01,
@@ -146,17 +190,7 @@ func (p *player) blockLastReport() {
 // report sends a report through the processors, and to the cache as the agent
 // does.
 func (p *player) report(node, run string) {
-	text, err := p.site.render("site/data/report.json", node, p.site.now(), run)
-	if err != nil {
-		p.err = err
-		return
-	}
-	f, _ := format.ByName("json")
-	inst, _, err := format.Intern(f, "report", text, format.Options{})
-	if err != nil {
-		p.err = err
-		return
-	}
+	inst := p.instance("report", "site/data/report.json", node, run)
 	p.do("agent", run, indirector.Save, "report", "", func(r *indirector.Request) {
 		r.Instance, r.Terminus, r.By, r.Source = inst, "processor", traces.FromApplication, "the demo sends reports to its own processors"
 		r.Flags, r.Rescue = traces.IgnoreCache, "configurer send_report"

@@ -83,7 +83,7 @@ func pains() []pain {
 		{what: "who wrote this entry?", tests: []string{"ui/cli TestJourney10BiographyOfACacheEntry"}},
 		{what: "plugins cannot be fetched, and an old catalog is applied", tests: []string{"traces TestRunStory"}},
 		{what: "a node is not classified anew when its facts change", tests: []string{"indirector/engine TestClosureL6Expire"}},
-		{what: "exported resources from the cache", situation: "S-31", first: "a cached catalog is not filtered"},
+		{what: "exported resources from the cache", situation: "S-31", first: "a cached catalog is not filtered", tests: []string{"termini/sqlstore TestStories"}},
 		{
 			what: "could not find terminus", first: "there is no terminus exce; did you mean exec?", step: traces.Route, answer: traces.Raised,
 			own: &Scenario{
@@ -92,7 +92,17 @@ func pains() []pain {
 				play:    func(s *Stage) { s.fails(find("node", "n1"), "Could not find terminus exce for indirection node") },
 			},
 		},
-		{what: "catalogs and reports in PuppetDB, and no facts", shown: later, lacks: "PuppetDB"},
+		{
+			what: "catalogs and reports in PuppetDB, and no facts", first: "facts are empty because none of n1 were ever stored; something else was", step: traces.Terminus, answer: traces.OK,
+			own: &Scenario{
+				Name: "P14", scene: Scene{Application: "server", Routes: "server:\n  catalog:\n    cache: sqlite\n"}, Outcome: traces.Good,
+				play: func(s *Stage) {
+					s.must(in("sqlite", save("catalog", Catalog("n1"))))
+					s.must(in("sqlite", find("facts", "n1")))
+				},
+			},
+			tests: []string{"termini/puppetdb TestStories"},
+		},
 		{what: "my routes.yaml is ignored", situation: "S-10", first: "routes.yaml has no section for application 'agent'", tests: []string{"ui/cli TestJourney5MyRoutesAreIgnored"}},
 		{what: "routes.yaml was rewritten", tests: []string{"ui/cli TestConfigurationChangesOnDisk"}},
 		{what: "a route that is changed only sometimes", situation: "S-41", first: `only thread "worker 1" has another terminus`},
@@ -126,8 +136,19 @@ func pains() []pain {
 		{what: "facts upload is refused", tests: wire},
 		{what: "one TLS failure, seven errors", situation: "S-35", first: "Puppet stops at a TLS error", tests: []string{"termini/rest TestOneMismatch"}},
 		{what: "which server answered", tests: append(wire, "termini/rest TestPainsOfConnections")},
-		{what: "PuppetDB is down", shown: later, lacks: "PuppetDB", situation: "S-04", first: "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4)"},
-		{what: "a 404 of PuppetDB", shown: later, lacks: "PuppetDB"},
+		{
+			what: "PuppetDB is down", first: "stored nowhere: 1 of 1 URLs failed, hidden by soft_write_failure, puppetdb.conf:3",
+			own: &Scenario{
+				Name: "P35", Outcome: traces.Part, Decided: []string{"puppetdb: routes file, routes.yaml:3"},
+				scene: Scene{
+					Application: "server", Routes: "server:\n  facts:\n    terminus: puppetdb\n",
+					Files: map[string]string{"conf/puppetdb.conf": "[main]\nserver_urls = https://localhost:1\nsoft_write_failure = true\n"},
+				},
+				play: func(s *Stage) { s.must(save("facts", Facts("n1"))) },
+			},
+			tests: []string{"termini/puppetdb TestStories", "ui/demo/scenarios TestMixtures"},
+		},
+		{what: "a 404 of PuppetDB", tests: []string{"termini/puppetdb TestStories"}},
 		{
 			what: "lookup differs from the catalog", first: "no catalog was compiled for that, so variables of manifests do not count", step: traces.Terminus, answer: traces.OK,
 			own: &Scenario{
@@ -160,6 +181,12 @@ func pains() []pain {
 	}
 }
 
+// in is a request to a terminus.
+func in(terminus string, req indirector.Request) indirector.Request {
+	req.Terminus = terminus
+	return req
+}
+
 // typed is a catalog with a value that text cannot hold.
 func typed(name string) *model.Catalog {
 	c := Catalog(name)
@@ -185,7 +212,7 @@ func writeOnly() *Scenario {
 }
 
 // parts are those of Puppet that this program does not have yet.
-var parts = []string{"hiera", "PuppetDB", "storeconfigs", "attach"}
+var parts = []string{"attach"}
 
 // TestEveryPain plays what shows each of the 42, and finds the tests that do.
 func TestEveryPain(t *testing.T) {
