@@ -89,10 +89,25 @@ func (r *Model) tabs() term.Line {
 		with.Append(right)
 		right = with
 	}
+	if text, well := r.stores(); well && text != "" && l.Width()+right.Width()+utf8.RuneCountInString(text)+4 < r.width {
+		with := term.Of(term.Quiet, text+"  ")
+		with.Append(right)
+		right = with
+	}
 	l = l.Cut(r.width - right.Width() - 1)
 	l.To(r.width - right.Width())
 	l.Append(right)
 	return l
+}
+
+// stores is what stores were sent, and whether all is well with them.
+func (r *Model) stores() (text string, well bool) {
+	if r.cfg.Stores == nil {
+		return "", true
+	}
+	text, well = r.cfg.Stores(r.env.Zone)
+	const most = 60
+	return term.Clean(text).CutMiddle(most).String(), well
 }
 
 // sourceAbove reports whether the source stands beside tabs and state of the given
@@ -252,6 +267,9 @@ func (r *Model) status(foot term.Line) term.Title {
 	if r.problems > 0 {
 		fields = append(fields, field{line: term.Of(term.Attention, term.Plural(r.problems, "problem")), keep: 92})
 	}
+	if text, well := r.stores(); !well {
+		fields = append(fields, field{line: term.Of(term.Attention, text), keep: 75})
+	}
 	put := func(keep int, style term.Style, text string) {
 		fields = append(fields, field{line: term.Of(style, text), keep: keep, right: true})
 	}
@@ -281,20 +299,11 @@ func (r *Model) status(foot term.Line) term.Title {
 	case s.FileSize > 0:
 		put(30, term.Quiet, "recording "+term.Bytes(s.FileSize))
 	}
-	elsewhere := func(quiet, bad int, text string, well bool) {
-		if well {
-			put(quiet, term.Quiet, term.Clean(text).String())
-		} else {
-			put(bad, term.Attention, term.Clean(text).CutMiddle(60).String())
-		}
-	}
 	if r.cfg.Shipped != nil {
-		text, well := r.cfg.Shipped()
-		elsewhere(40, 97, text, well)
-	}
-	if r.cfg.Stores != nil {
-		if text, well := r.cfg.Stores(r.env.Zone); text != "" {
-			elsewhere(20, 75, text, well)
+		if text, well := r.cfg.Shipped(); well {
+			put(40, term.Quiet, term.Clean(text).String())
+		} else {
+			put(97, term.Attention, term.Clean(text).CutMiddle(60).String())
 		}
 	}
 	const corners = 8

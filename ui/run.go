@@ -63,8 +63,8 @@ type Config struct {
 	Replay  string                          // the recording that is shown; "" if it is live
 	Fleet   string                          // the database whose instances are shown; "" if it is none
 	Shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
-	// Stores is what stores were sent, with times of a zone; "" if none was used. It may
-	// be nil.
+	// Stores is what stores were sent, with times of a zone; "" if none was used. It is
+	// beside the source, or where problems are if not all is well. It may be nil.
 	Stores   func(zone *time.Location) (text string, well bool)
 	Hello    string   // shown at the start
 	Notes    []string // what is wrong; shown at the start, too

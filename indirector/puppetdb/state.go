@@ -55,33 +55,35 @@ func (c *Client) note(change func(*State)) {
 	change(&c.state)
 }
 
-// Line returns the state as one line with times of a zone, and whether all is well: ""
-// if there is nothing to report. What is wrong goes before what is queued.
+// Line returns the state in a few words with times of a zone, and whether all is well;
+// what is wrong stands alone. It is "" if there is nothing to report.
 //
 //	puppetdb: queued 10:42:07, 3 waiting
 func (s State) Line(zone *time.Location) (text string, well bool) {
-	clock := func(t time.Time) string { return t.In(zone).Format(time.TimeOnly) }
-	var parts []string
+	at := func(what string, t time.Time) string { return what + " " + t.In(zone).Format(time.TimeOnly) }
+	var bad, good []string
 	if n := len(s.Dropped); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d submit-only dropped, :stores retry", n))
+		bad = append(bad, fmt.Sprintf("%d submit-only dropped, :stores retry", n))
 	}
 	if s.Failed.After(s.Queued) {
-		parts = append(parts, "failed "+clock(s.Failed))
+		bad = append(bad, at("failed", s.Failed))
 	}
-	well = len(parts) == 0
 	switch {
 	case !s.Confirmed.IsZero() && !s.Queued.After(s.Confirmed):
-		parts = append(parts, "confirmed "+clock(s.Confirmed))
+		good = append(good, at("confirmed", s.Confirmed))
 	case !s.Queued.IsZero():
-		parts = append(parts, "queued "+clock(s.Queued))
+		good = append(good, at("queued", s.Queued))
 	}
 	if !s.Asked.IsZero() && !s.Asked.Before(s.Confirmed) {
-		parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
+		good = append(good, fmt.Sprintf("%d waiting", s.Waiting))
 	}
-	if len(parts) == 0 {
-		return "", true
+	switch {
+	case len(bad) > 0:
+		return "puppetdb: " + strings.Join(bad, ", "), false
+	case len(good) > 0:
+		return "puppetdb: " + strings.Join(good, ", "), true
 	}
-	return "puppetdb: " + strings.Join(parts, ", "), well
+	return "", true
 }
 
 // Lines returns all of the state, a line for each thing, with times of a zone. There are
