@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// Cause is why the terminus failed, if that was explained, or else the error that the
+// caller got; "" if there is neither.
+func (t *Trace) Cause() string { return cmp.Or(t.explained(Terminus, AnyFailure), t.Error) }
+
 // Ours begins a message about what this program lacks. It is no failure of
 // Puppet, so that nothing stands before it.
 const Ours = "indirtui has no "

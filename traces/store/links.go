@@ -264,7 +264,7 @@ func (s *Store) judgeHit(t *traces.Trace, last uint64) {
 		return
 	}
 	if sl, ok := s.detail(last, r); ok && sl.trace.Steps[traces.Terminus].Answer == traces.Raised {
-		t.Failed, t.FailedWith = last, sl.trace.Error
+		t.Failed, t.FailedWith = last, sl.trace.Cause()
 	}
 }
 

@@ -2,35 +2,12 @@ package scenarios
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"indirtui/indirector"
 	"indirtui/traces"
 )
-
-// A database is PuppetDB, which a scenario may take down.
-type database struct{ isDown *bool }
-
-func (d database) Find(_ context.Context, req *indirector.Request) (indirector.Instance, error) {
-	if *d.isDown {
-		return nil, d.refused("find facts for")
-	}
-	return Facts(req.Key), nil
-}
-
-func (d database) Save(context.Context, *indirector.Request) (any, error) {
-	if *d.isDown {
-		return nil, d.refused("submit 'replace facts' command for")
-	}
-	return nil, nil
-}
-
-func (database) refused(what string) error {
-	return &indirector.Failure{
-		Class: "Puppet::Error", Message: "Failed to " + what + " n1 to PuppetDB: Connection refused", Origin: "network",
-		Hidden: `connect(2) for "puppetdb" port 8081`,
-	}
-}
 
 // neverFinds is PuppetDB where it is only written.
 type neverFinds struct{}
@@ -92,22 +69,24 @@ func agentScenarios() []Scenario {
 
 // failingPuppetDB has a PuppetDB that goes down between two requests.
 func failingPuppetDB() Scenario {
-	isDown := new(bool)
+	const refused = "on at least 1 of the following 'server_urls': https://localhost:"
 	return Scenario{
 		Name: "S-04 a cache of facts hides a failing PuppetDB",
 		scene: Scene{
-			Application: "server", Routes: "server:\n  facts:\n    terminus: puppetdb\n    cache: yaml\n", Files: map[string]string{"var/yaml/": ""},
-			Termini: []indirector.Descriptor{describe("facts", "puppetdb", database{isDown})},
+			Application: "server", Conf: agentConf, Routes: "server:\n  facts:\n    terminus: puppetdb\n    cache: yaml\n",
+			Files: map[string]string{"var/yaml/": "", "conf/puppetdb.conf": "[main]\nserver_urls = https://localhost:$PORT\n"},
 		},
+		serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
+			respond(w, http.StatusOK, "application/json", `[{"certname":"n1","name":"kernel","value":"Linux"}]`)
+		}),
 		play: func(s *Stage) {
 			s.must(find("facts", "n1"))
-			*isDown = true
-			req := save("facts", Facts("n1"))
-			s.fails(req, "to PuppetDB: Connection refused")
-			s.fails(with(find("facts", "n1"), traces.IgnoreCache), "to PuppetDB: Connection refused")
+			s.stopServer()
+			s.fails(save("facts", Facts("n1")), refused)
+			s.fails(with(find("facts", "n1"), traces.IgnoreCache), refused)
 			s.must(find("facts", "n1"))
 		},
-		First:   "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4): connection refused",
+		First:   "the cache (yaml) answered, so PuppetDB was not asked; its last answer was an error (#4): no PuppetDB answered: localhost:$PORT: connection refused",
 		Decided: []string{"puppetdb: routes file, routes.yaml:3", "cache yaml: routes file, routes.yaml:4"}, Outcome: traces.Hit,
 	}
 }

@@ -16,7 +16,7 @@ var titles = []title{
 	{"S-01", "an agent silently uses an old catalog", "one line of error, then a run like any other", []string{"catalog rest"}},
 	{"S-02", "the same with agent -t: the run is skipped", "\"Not using cache on failed catalog\"", []string{"catalog rest"}},
 	{"S-03", "use_cached_catalog", "the catalog never changes", nil},
-	{"S-04", "a cache of facts hides a failing PuppetDB", "finds succeed for half an hour, then fail; saves fail at once", nil},
+	{"S-04", "a cache of facts hides a failing PuppetDB", "finds succeed for half an hour, then fail; saves fail at once", []string{"facts puppetdb"}},
 	{"S-05", "a cache of facts on the agent", "new facts are ignored for half an hour", nil},
 	{"S-06", "a node is never refreshed", "old classes for ever", nil},
 	{"S-07", "an ENC exits 1", "\"Execution of … returned 1:\" with nothing behind it", nil},

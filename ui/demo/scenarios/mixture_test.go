@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -12,6 +13,30 @@ import (
 	"indirtui/termini"
 	"indirtui/traces"
 )
+
+// A database is PuppetDB, which a scenario may take down.
+type database struct{ isDown *bool }
+
+func (d database) Find(_ context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if *d.isDown {
+		return nil, d.refused("find facts for")
+	}
+	return Facts(req.Key), nil
+}
+
+func (d database) Save(context.Context, *indirector.Request) (any, error) {
+	if *d.isDown {
+		return nil, d.refused("submit 'replace facts' command for")
+	}
+	return nil, nil
+}
+
+func (database) refused(what string) error {
+	return &indirector.Failure{
+		Class: "Puppet::Error", Message: "Failed to " + what + " n1 to PuppetDB: Connection refused", Origin: "network",
+		Hidden: `connect(2) for "puppetdb" port 8081`,
+	}
+}
 
 // down is a PuppetDB that cannot be reached, and whose facts were found before.
 func down() (indirector.Descriptor, *bool) {

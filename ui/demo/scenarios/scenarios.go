@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,6 +113,7 @@ type Stage struct {
 	replace []string // names and values for texts
 	faults  []error  // what did not go as the scenario expects
 	ends    []func() error
+	server  *http.Server // that was started last
 }
 
 // Open sets a stage, for tests. Close takes it away.

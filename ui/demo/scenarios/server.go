@@ -30,6 +30,7 @@ func (s *Stage) listen(secure *tls.Config, h http.Handler) (string, error) {
 		return "", err
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, TLSConfig: secure, ErrorLog: log.New(io.Discard, "", 0)}
+	s.server = srv
 	done := make(chan error, 1)
 	go func() {
 		if secure != nil {
@@ -46,6 +47,13 @@ func (s *Stage) listen(secure *tls.Config, h http.Handler) (string, error) {
 		return err
 	})
 	return l.Addr().String(), nil
+}
+
+// stopServer ends the server that was started last: connections are refused then.
+func (s *Stage) stopServer() {
+	if err := s.server.Close(); err != nil {
+		s.stop(err)
+	}
 }
 
 // puppetserver starts a server that an agent of the stage trusts, see
