@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
@@ -130,7 +131,7 @@ func (p *player) exported() {
 		})
 	}
 	p.do("face node", "", indirector.Destroy, "node", gone, in)
-	for _, filter := range []any{nil, []any{"title", "==", gone}} {
+	for _, filter := range []any{nil, data.OfStrings([]string{"title", "==", gone})} {
 		p.do("server", "61d1", indirector.Search, "resource", "Host", func(r *indirector.Request) {
 			in(r)
 			r.Options = []indirector.Option{{Name: "host", Value: "b02.example.com"}, {Name: "filter", Value: filter}}
