@@ -175,7 +175,12 @@ func Lacking(log session.Log, engine Engine, indirection, slot, terminus string)
 		if all == most || looked == maxLooked {
 			break
 		}
-		if looked++; about(row, indirection) {
+		by := row.SetBy
+		if slot == indirector.SlotCache {
+			by = row.CacheSetBy
+		}
+		// What a request names itself, a route does not change.
+		if looked++; about(row, indirection) && by != traces.FromRequest && by != traces.FromFace {
 			seen[row.Verb]++
 			all++
 		}
