@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,10 +28,11 @@ type settings map[string]string
 
 func (s settings) Get(name string) (value, source string) { return s[name], "test" }
 
-// A site has termini that share one store, and a clock.
+// A site has termini that share one store, and a clock, which the store also reads in
+// the background.
 type site struct {
 	settings settings
-	now      time.Time
+	seconds  atomic.Int64 // since the start
 	shared   map[string]any
 	live     *traces.Live
 }
@@ -39,15 +41,19 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	return &site{
 		settings: settings{"sqlite_database": filepath.Join(t.TempDir(), "stores.db"), "node_name_value": "compiler"},
-		now:      time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC), shared: map[string]any{},
+		shared:   map[string]any{},
 	}
+}
+
+func (s *site) now() time.Time {
+	return time.Date(2026, 11, 22, 8, 0, int(s.seconds.Load()), 0, time.UTC)
 }
 
 // terminus makes one, which the test closes.
 func (s *site) terminus(t *testing.T, d indirector.Descriptor) indirector.Terminus {
 	t.Helper()
 	term, err := d.New(indirector.Env{
-		Indirection: d.Indirection, Terminus: d.Name, Settings: s.settings, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.now },
+		Indirection: d.Indirection, Terminus: d.Name, Settings: s.settings, Log: slog.New(slog.DiscardHandler), Now: s.now,
 		Shared: func(name string, anew func() any) any {
 			if s.shared[name] == nil {
 				s.shared[name] = anew()
@@ -104,7 +110,6 @@ func TestStories(t *testing.T) {
 		return []indirector.Option{{Name: name, Value: value}}
 	}
 	s := newSite(t)
-	later := func(seconds int) { s.now = time.Date(2026, 11, 22, 8, 0, seconds, 0, time.UTC) }
 	for i, tt := range []struct {
 		at      int
 		d       indirector.Descriptor
@@ -138,7 +143,7 @@ func TestStories(t *testing.T) {
 		{7, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("filter", `["title","!=","secret"]`)}, "[Notify/one]", "", ""},
 		{7, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("filter", []any{"title", ">", "one"})}, "", `Operator > in ["title", ">", "one"] not supported`, ""},
 		{8, sqlstore.SQLiteCatalog, indirector.Save, indirector.Request{Key: "a01", Instance: catalog(notify("x", func(r *model.Resource) { r.Tags = []string{"Upper"} }))}, "", "Could not replace catalog of a01: PuppetDB refuses tags with capital letters: Notify[x] has 'Upper'", ""},
-		{9, sqlstore.SQLiteReport, indirector.Save, indirector.Request{Key: "a01", Instance: &model.Report{Host: "a01", Status: "failed", Environment: "production", Time: model.At(s.now)}}, "stored", "", ""},
+		{9, sqlstore.SQLiteReport, indirector.Save, indirector.Request{Key: "a01", Instance: &model.Report{Host: "a01", Status: "failed", Environment: "production", Time: model.At(s.now())}}, "stored", "", ""},
 		{9, sqlstore.SQLiteReport, indirector.Find, indirector.Request{Key: "a01"}, "a01", "", ""},
 		{9, sqlstore.SQLiteReport, indirector.Find, indirector.Request{Key: "b01"}, "", "no report of b01 is stored", ""},
 		{9, sqlstore.SQLiteReport, indirector.Search, indirector.Request{Key: "*", Options: option("status", "failed")}, "[a01]", "", ""},
@@ -156,7 +161,7 @@ func TestStories(t *testing.T) {
 		{9, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "unchanged: 3 facts; the node stays inactive: since 2026-11-22 08:00:10", "", "unchanged: 3 facts; the node stays inactive: since 2026-11-22 08:00:10"},
 		{12, sqlstore.PostgreSQLFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "", "setting postgresql_url is not set", ""},
 	} {
-		later(tt.at)
+		s.seconds.Store(int64(tt.at))
 		got, err := s.ask(t, tt.d, tt.verb, tt.req)
 		name := fmt.Sprintf("%d: %s %s %q", i, tt.verb, tt.d.Indirection, tt.req.Key)
 		if tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem)) || tt.problem == "" && err != nil {
@@ -204,8 +209,8 @@ func TestEntries(t *testing.T) {
 	if _, err := s.ask(t, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}); err != nil {
 		t.Fatal(err)
 	}
-	at := s.now
-	s.now = at.Add(time.Minute)
+	at := s.now()
+	s.seconds.Store(60)
 	if _, err := s.ask(t, sqlstore.SQLiteNode, indirector.Destroy, indirector.Request{Key: "a01"}); err != nil {
 		t.Fatal(err)
 	}
