@@ -236,8 +236,9 @@ func TestSweep(t *testing.T) {
 	everyDialect(t, func(t *testing.T, o sqlstore.Options) {
 		now := at(0)
 		o.Now = func() time.Time { return now }
+		s := open(t, o) // which does not sweep by itself
 		o.Retention = sqlstore.Retention{Node: 7 * 24 * time.Hour, Purge: 14 * 24 * time.Hour, Report: 14 * 24 * time.Hour}
-		s := open(t, o)
+		sweeper := open(t, o)
 		apply(t, s, catalog(t, "old", 0, `[{"title":"x","exported":true,"parameters":{"only":"here"}}]`, `[["x","x","before"]]`))
 		apply(t, s, facts(t, "old", 0, `{"k":1}`))
 		apply(t, s, report("old", 0, "changed", "x"))
@@ -255,7 +256,7 @@ func TestSweep(t *testing.T) {
 		for _, step := range steps {
 			now = at(step.days * 86400)
 			apply(t, s, facts(t, "fresh", step.days*86400, `{"k":1}`))
-			got, err := s.Sweep(t.Context())
+			got, err := sweeper.Sweep(t.Context())
 			if err != nil || got != step.want {
 				t.Errorf("day %v: got %+v, %v; want %+v", step.days, got, err, step.want)
 			}
@@ -279,10 +280,13 @@ func TestSweep(t *testing.T) {
 func TestExpiredNodeComesBack(t *testing.T) {
 	t.Parallel()
 	now := at(0)
-	s := open(t, sqlstore.Options{Path: filepath.Join(t.TempDir(), "stores.db"), Now: func() time.Time { return now }, Retention: sqlstore.Retention{Node: time.Hour}})
+	o := sqlstore.Options{Path: filepath.Join(t.TempDir(), "stores.db"), Now: func() time.Time { return now }}
+	s := open(t, o) // which does not sweep by itself
+	o.Retention = sqlstore.Retention{Node: time.Hour}
+	sweeper := open(t, o)
 	apply(t, s, facts(t, "a", 0, `{"k":1}`))
 	now = at(7200)
-	if w, err := s.Sweep(t.Context()); err != nil || w.Expired != 1 {
+	if w, err := sweeper.Sweep(t.Context()); err != nil || w.Expired != 1 {
 		t.Fatalf("got %v, %v", w, err)
 	}
 	if o := apply(t, s, facts(t, "a", 3600, `{"k":1}`)); !o.Inactive.Equal(now) {
