@@ -23,22 +23,25 @@ func CheckRegexp(s string) error {
 	if problem == "" {
 		return nil
 	}
-	return errorf("%s: /%s/", problem, slashes(s))
+	return errorf("%s: %s", problem, Slashed(s))
 }
 
-// slashes escapes the slashes that are not escaped.
-func slashes(s string) string {
+// Slashed puts slashes around an expression, and escapes those within that are not
+// escaped.
+func Slashed(source string) string {
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
+	b.WriteByte('/')
+	for i := 0; i < len(source); i++ {
 		switch {
-		case s[i] == '\\' && i+1 < len(s):
-			b.WriteByte(s[i])
+		case source[i] == '\\' && i+1 < len(source):
+			b.WriteByte(source[i])
 			i++
-		case s[i] == '/':
+		case source[i] == '/':
 			b.WriteByte('\\')
 		}
-		b.WriteByte(s[i])
+		b.WriteByte(source[i])
 	}
+	b.WriteByte('/')
 	return b.String()
 }
 

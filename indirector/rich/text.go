@@ -2,7 +2,6 @@ package rich
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"indirtui/indirector/data"
 )
@@ -17,7 +16,7 @@ func Text(v data.Value) string {
 	case name == "Sensitive":
 		return "Sensitive [value redacted]"
 	case name == "Regexp":
-		return slashed(value.Text())
+		return Slashed(value.Text())
 	case given:
 		return value.Text()
 	case name == "Pcore::ObjectType":
@@ -28,54 +27,13 @@ func Text(v data.Value) string {
 	return program(v)
 }
 
-// slashed returns the source of a regular expression between slashes.
-func slashed(source string) string {
-	var b strings.Builder
-	b.WriteByte('/')
-	for i := 0; i < len(source); i++ {
-		switch c := source[i]; {
-		case c == '\\' && i+1 < len(source):
-			b.WriteString(source[i : i+2])
-			i++
-		case c == '/':
-			b.WriteString(`\/`)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('/')
-	return b.String()
-}
-
-// quoted returns a text as a string of the language.
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('\'')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\'':
-			b.WriteString(`\'`)
-		case c == '\\' && i+1 == len(s):
-			b.WriteString(`\\`)
-		case c == '\\': // what follows needs no other escape
-			_, size := utf8.DecodeRuneInString(s[i+1:])
-			b.WriteString(s[i : i+1+size])
-			i += size
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('\'')
-	return b.String()
-}
-
 // program returns a value as it stands in a program.
 func program(v data.Value) string {
 	switch v.Kind() {
 	case data.Nil:
 		return "undef"
 	case data.String:
-		return quoted(v.Str())
+		return Quote(v.Str())
 	case data.List:
 		return "[" + strings.Join(programs(v), ", ") + "]"
 	case data.Hash:
@@ -90,13 +48,13 @@ func program(v data.Value) string {
 		case "Default", "Symbol", "Regexp":
 			return Text(v)
 		case "URI":
-			return "URI(" + quoted(Text(v)) + ")"
+			return "URI(" + Quote(Text(v)) + ")"
 		case "Sensitive", "Binary":
 			return "Instance of " + name.Str()
 		case "Hash":
 			return programHash(pairwise(v.Get(valueKey)))
 		case "Timestamp", "Timespan", "SemVer", "SemVerRange":
-			return quoted(Text(v))
+			return Quote(Text(v))
 		}
 		return name.Str() + "(" + programHash(v.Without(typeKey)) + ")"
 	}
@@ -173,12 +131,12 @@ func typeText(name string, v data.Value) string {
 func othersText(name string, v data.Value) []string {
 	in := programs(v.Get("patterns"))
 	for i, x := range v.Get("patterns").List() {
-		in[i] = slashed(x.Get("pattern").Text())
+		in[i] = Slashed(x.Get("pattern").Text())
 	}
 	in = append(in, programs(v.Get("ranges"))...)
 	in = append(in, programs(v.Get("types"))...)
 	if pattern := v.Get("pattern"); !pattern.IsNil() {
-		in = append(in, slashed(pattern.Text()))
+		in = append(in, Slashed(pattern.Text()))
 	}
 	if inner := v.Get("type"); !inner.IsNil() {
 		text := program(inner)

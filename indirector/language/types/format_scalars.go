@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
 
 // Letters of formats that values of several kinds take as numbers.
@@ -141,13 +142,13 @@ func stringText(s string, f format) (string, error) {
 	change, ok := stringChanges[f.letter]
 	switch {
 	case f.letter == 'p' && f.alt():
-		return padded(f, doubleQuote(s)), nil
+		return padded(f, rich.DoubleQuote(s)), nil
 	case f.letter == 'p':
-		return padded(f, quote(s)), nil
+		return padded(f, rich.Quote(s)), nil
 	case !ok:
 		return f.print(s)
 	case f.alt():
-		return padded(f, quote(change(s))), nil
+		return padded(f, rich.Quote(change(s))), nil
 	}
 	return f.print(change(s))
 }
@@ -159,12 +160,12 @@ func richText(r data.RichValue, f format) (string, error) {
 	case typeValue:
 		text = chosen(f.alt(), `"`+text+`"`, text)
 	case *regex:
-		text, program = chosen(f.alt(), quote(x.text()), x.text()), x.literal()
+		text, program = chosen(f.alt(), rich.Quote(x.text()), x.text()), x.literal()
 	case uri:
 		if f.letter == 'p' { // whose width counts for nothing
-			return "URI(" + quote(text) + ")", nil
+			return "URI(" + rich.Quote(text) + ")", nil
 		}
-		text = chosen(f.alt(), quote(text), text)
+		text = chosen(f.alt(), rich.Quote(text), text)
 	case versions:
 		program = x.spans[0].String()
 	case secret:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
 
 // exactly returns a text that is that of equal definitions only. It is short, since types
@@ -91,7 +92,7 @@ func (p *printer) features(all []*feature) {
 		if i > 0 {
 			p.b = append(p.b, ", "...)
 		}
-		p.b = append(p.b, quote(f.name)+" => "...)
+		p.b = append(p.b, rich.Quote(f.name)+" => "...)
 		t := f.t
 		if f.kind == parameterKind {
 			t = orAny(t.(containedType).inner)

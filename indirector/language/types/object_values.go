@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
 
 // An object is an instance of an Object type, with a value for each attribute that is no
@@ -68,7 +69,7 @@ func (o object) String() string {
 		if b.Len() > len(o.t.label())+2 {
 			b.WriteString(", ")
 		}
-		b.WriteString(quote(f.name) + " => " + string(appendProgram(nil, o.values[i])))
+		b.WriteString(rich.Quote(f.name) + " => " + string(appendProgram(nil, o.values[i])))
 	}
 	return b.String() + "})"
 }

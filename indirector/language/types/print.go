@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
 
 // A printer appends types to its text.
@@ -131,7 +132,7 @@ func (t enumType) print(p *printer) {
 		from := len(p.b)
 		for _, v := range t.values {
 			p.next(from)
-			p.b = append(p.b, quote(v)...)
+			p.b = append(p.b, rich.Quote(v)...)
 		}
 		if t.fold {
 			p.b = append(p.b, ", true"...)
@@ -264,11 +265,11 @@ func (t structType) print(p *printer) {
 			p.b = append(p.b, [...]string{"{", ", "}[min(i, 1)]...)
 			switch undef := assignable(m.value, undefType); {
 			case m.optional && !undef:
-				p.b = append(p.b, "Optional["+quote(m.name)+"]"...)
+				p.b = append(p.b, "Optional["+rich.Quote(m.name)+"]"...)
 			case !m.optional && undef:
-				p.b = append(p.b, "NotUndef["+quote(m.name)+"]"...)
+				p.b = append(p.b, "NotUndef["+rich.Quote(m.name)+"]"...)
 			default:
-				p.b = append(p.b, quote(m.name)...)
+				p.b = append(p.b, rich.Quote(m.name)...)
 			}
 			p.b = append(p.b, " => "...)
 			m.value.print(p)
@@ -299,7 +300,7 @@ func (t containedType) print(p *printer) {
 		switch {
 		case t.inner == nil:
 		case ok && s.literal && (t.container == optionalOf || t.container == notUndefOf):
-			p.b = append(p.b, quote(s.value)...)
+			p.b = append(p.b, rich.Quote(s.value)...)
 		default:
 			t.inner.print(p)
 		}
@@ -365,7 +366,7 @@ func (t resourceType) print(p *printer) {
 	}
 	p.with(name, func() {
 		if t.title != nil {
-			p.b = append(p.b, quote(*t.title)...)
+			p.b = append(p.b, rich.Quote(*t.title)...)
 		}
 	})
 }
@@ -373,13 +374,13 @@ func (t resourceType) print(p *printer) {
 func (t runtimeType) print(p *printer) {
 	p.with("Runtime", func() {
 		if t != (runtimeType{}) {
-			p.b = append(p.b, t.runtime+", "+quote(t.name)...)
+			p.b = append(p.b, t.runtime+", "+rich.Quote(t.name)...)
 		}
 	})
 }
 
 func (t referenceType) print(p *printer) {
-	p.b = append(p.b, "TypeReference["+quote(t.text)+"]"...)
+	p.b = append(p.b, "TypeReference["+rich.Quote(t.text)+"]"...)
 }
 
 // print expands an alias once: within its own definition it is its name.

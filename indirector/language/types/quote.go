@@ -1,59 +1,13 @@
 package types
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
-
-// quote returns a text as a string of the language: in single quotes, unless it has
-// a control character. A backslash is escaped only where it would escape what
-// follows. Rule LANG-NEW-12.
-func quote(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 }) {
-		return doubleQuote(s)
-	}
-	var b strings.Builder
-	b.WriteByte('\'')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\'':
-			b.WriteString(`\'`)
-		case c == '\\' && i+1 == len(s):
-			b.WriteString(`\\`)
-		case c == '\\': // with what follows, which needs no other escape
-			_, size := utf8.DecodeRuneInString(s[i+1:])
-			b.WriteString(s[i : i+1+size])
-			i += size
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('\'')
-	return b.String()
-}
-
-var doubleEscapes = map[rune]string{'\t': `\t`, '\n': `\n`, '\r': `\r`, '"': `\"`, '$': `\$`, '\\': `\\`}
-
-func doubleQuote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch e, ok := doubleEscapes[r]; {
-		case ok:
-			b.WriteString(e)
-		case r < 0x20:
-			fmt.Fprintf(&b, `\u{%X}`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
 
 // appendProgram appends a value as it stands in a program.
 func appendProgram(b []byte, v data.Value) []byte {
@@ -61,7 +15,7 @@ func appendProgram(b []byte, v data.Value) []byte {
 	case data.Nil:
 		return append(b, "undef"...)
 	case data.String:
-		return append(b, quote(v.Str())...)
+		return append(b, rich.Quote(v.Str())...)
 	case data.Symbol:
 		return append(b, v.Str()...)
 	case data.List:
@@ -89,7 +43,7 @@ func appendProgram(b []byte, v data.Value) []byte {
 		case typeValue:
 			return append(b, plainly(r.Type)...)
 		case uri:
-			return append(b, "URI("+quote(r.String())+")"...)
+			return append(b, "URI("+rich.Quote(r.String())+")"...)
 		case object:
 			return append(b, r.String()...)
 		case secret, binary:

@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/onig"
+	"indirtui/indirector/rich"
 )
 
 // A regex is a regular expression of Ruby.
@@ -57,9 +58,9 @@ func (r *regex) EqualRich(o data.RichValue) bool {
 // one that is not of ASCII.
 func (r *regex) literal() string {
 	if r.fixed() {
-		return slashed("(?-mix:" + r.source + ")")
+		return rich.Slashed("(?-mix:" + r.source + ")")
 	}
-	return slashed(r.source)
+	return rich.Slashed(r.source)
 }
 
 // text returns the expression without its slashes.
@@ -81,22 +82,4 @@ func (r *regex) fixed() bool {
 		}
 	}
 	return false
-}
-
-// slashed puts slashes around an expression, and escapes those within.
-func slashed(source string) string {
-	var b strings.Builder
-	b.WriteByte('/')
-	for i := 0; i < len(source); i++ {
-		switch {
-		case source[i] == '\\' && i+1 < len(source):
-			b.WriteByte(source[i])
-			i++
-		case source[i] == '/':
-			b.WriteByte('\\')
-		}
-		b.WriteByte(source[i])
-	}
-	b.WriteByte('/')
-	return b.String()
 }
