@@ -317,6 +317,7 @@ func (f *forward) came(x *client.Exchange) ([]byte, error) {
 		return nil, err
 	}
 	b, err := io.ReadAll(body)
+	err = errors.Join(err, body.Close())
 	if err != nil || x.Header.Get("Content-Encoding") == "" {
 		return b, err
 	}
