@@ -38,6 +38,17 @@ type Options struct {
 	// Command can evaluate them. Without it each file is a Problem.
 	CustomDirs []string
 
+	// Config is what a facter.conf asks for; nil is nothing. Its directories and
+	// whether it hides legacy facts are for the caller. Command reads ConfigFile
+	// instead; "" is that of its own.
+	Config     *Config
+	ConfigFile string
+
+	// CacheDir has the files of facts that Config wants to be cached; "" caches
+	// nothing. ReadOnly leaves them as they are.
+	CacheDir string
+	ReadOnly bool
+
 	// Legacy adds the flat facts that Facter hides unless asked: osfamily,
 	// ipaddress, memorysize, …
 	Legacy bool
@@ -62,12 +73,18 @@ type Options struct {
 // A Problem is something that could not be read, run or known. The facts are
 // what they would be without it.
 type Problem struct {
-	Path    string // the file, the directory, or the name of the fact
+	Path    string // the file, the directory, or the name of the fact; "" if it is about none
 	Message string
+	IsWhole bool // Message is a sentence of Facter, which names what it is about
 }
 
 // Error returns both parts. A Problem is not returned as an error.
-func (p Problem) Error() string { return p.Path + ": " + p.Message }
+func (p Problem) Error() string {
+	if p.IsWhole {
+		return p.Message
+	}
+	return p.Path + ": " + p.Message
+}
 
 // Collect returns the facts of this host as a hash whose keys are sorted, as
 // Facter prints them. Nothing is invented: what is not known is absent, and if
@@ -96,18 +113,27 @@ type collector struct {
 	o        Options
 	root     string // "" outside of tests
 	problems []Problem
+	caches   map[string]*cached // by group
 }
 
 func newCollector(ctx context.Context, o Options) *collector {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
+	if o.Config == nil {
+		o.Config = new(Config)
+	}
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Minute)
-	return &collector{ctx: ctx, o: o}
+	return &collector{ctx: ctx, o: o, problems: slices.Clone(o.Config.Problems)}
 }
 
 func (c *collector) problem(path, format string, args ...any) {
-	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...), false})
+}
+
+// sentence is problem in the words of Facter.
+func (c *collector) sentence(path, format string, args ...any) {
+	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...), true})
 }
 
 func (c *collector) collect() (hash, error) {
@@ -116,7 +142,8 @@ func (c *collector) collect() (hash, error) {
 	}
 	facts := c.core()
 	c.custom()
-	facts.override(c.external())
+	c.override(&facts, c.external())
+	c.saveCaches()
 	return facts, nil
 }
 
@@ -135,6 +162,9 @@ func (c *collector) command() (hash, error) {
 	args := []string{"--json", "--no-color"}
 	if c.o.Legacy {
 		args = append(args, "--show-legacy")
+	}
+	if c.o.ConfigFile != "" {
+		args = append(args, "--config", c.o.ConfigFile)
 	}
 	for _, d := range c.o.CustomDirs {
 		args = append(args, "--custom-dir", d)
@@ -246,24 +276,6 @@ func (h *hash) hash(key string, x hash) {
 }
 
 func (h hash) get(key string) data.Value { return data.OfHash(h).Get(key) }
-
-// override puts external facts over core facts. One without a value is none.
-func (h *hash) override(external hash) {
-	core := make(map[string]int, len(*h))
-	for i, p := range *h {
-		core[p.Key.Str()] = i
-	}
-	for _, p := range external {
-		if p.Value.IsNil() {
-			continue
-		}
-		if i, ok := core[p.Key.Str()]; ok {
-			(*h)[i].Value = p.Value
-			continue
-		}
-		*h = append(*h, p)
-	}
-}
 
 // sorted returns v with the keys of its hashes in order. Those of hashes inside
 // lists stay as they are, which is what Facter does.

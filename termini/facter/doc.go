@@ -52,7 +52,16 @@
 //     second to return the domain.
 //   - mountpoints: a file system that does not answer has no sizes (Facter writes
 //     zeros), and one behind a network has a second to do so.
-//   - facter.conf is not read: nothing is blocked and nothing is cached.
+//   - A group of facter.conf that is cached is not asked at all if the cache has
+//     all of its facts; Facter asks again for what it knows not to be there, and
+//     writes the file anew each time. Custom facts are not cached.
+//
+// # facter.conf
+//
+// [ReadConfig] reads it: directories, whether legacy facts are hidden, which
+// facts, groups and files are blocked, and which are cached for how long. The files
+// of the cache are Facter's: it reads ours, and we read its. They are left as they
+// are where a caller only looks.
 //
 // # External facts
 //

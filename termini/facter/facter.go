@@ -1,10 +1,12 @@
 package facter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +34,8 @@ var Facts = indirector.Descriptor{
 		{Name: "modulepath", Doc: "Directories of modules, whose facts.d have external facts."},
 		{Name: "pluginfactdest", Doc: "A directory of external facts."},
 		{Name: "factpath", Doc: "Directories of custom facts."},
+		{Name: settingConfig, Doc: "The path of facter.conf; nothing is that of Facter. Not a setting of Puppet."},
+		{Name: settingCache, Doc: "The directory where the ttls of facter.conf keep facts; nothing is that of Facter. Not a setting of Puppet."},
 		{Name: settingCommand, Doc: "The path of a real facter that is run instead. Not a setting of Puppet."},
 		{Name: settingTimeout, Doc: "How long one executable fact, or that command, may take, as 30s; nothing is five minutes. Not a setting of Puppet."},
 	},
@@ -46,6 +50,8 @@ var Facts = indirector.Descriptor{
 }
 
 const (
+	settingConfig  = "facter_config"
+	settingCache   = "facter_cachedir"
 	settingCommand = "facter_command"
 	settingTimeout = "facter_timeout"
 
@@ -88,7 +94,9 @@ func (*Terminus) Destroy(context.Context, *indirector.Request) (any, error) {
 // which the face facts gives, user_query names the wanted facts, show_legacy
 // decides about flat facts, and the facts of Puppet itself are left out.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	values, err := t.collect(ctx, req, t.options(req))
+	o := t.options(req)
+	o.ReadOnly = indirector.Looking(ctx)
+	values, err := t.collect(ctx, req, o)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +112,8 @@ func (t *Terminus) collect(ctx context.Context, req *indirector.Request, o Optio
 	if o.Command != "" {
 		name = "exec " + o.Command
 	}
-	_, span := traces.Start(ctx, traces.Exec, name)
-	values, problems, err := Collect(ctx, o)
+	within, span := traces.Start(ctx, traces.Exec, name)
+	values, problems, err := Collect(within, o)
 	answer := strconv.Itoa(values.Len()) + " facts"
 	if err != nil {
 		answer = "failed"
@@ -135,11 +143,22 @@ func (t *Terminus) options(req *indirector.Request) Options {
 		value, _ := t.env.Settings.Get(name)
 		return value
 	}
+	path := cmp.Or(get(settingConfig), DefaultConfig())
+	if file, ok := req.Option("config_file").(string); ok && resolves(req) {
+		path = file
+	}
+	cfg := ReadConfig(path)
 	o := Options{
-		ExternalDirs: DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME")),
+		Config: cfg, ConfigFile: path,
+		CacheDir:     cmp.Or(get(settingCache), DefaultCacheDir(path)),
+		ExternalDirs: cfg.ExternalDirs,
+		CustomDirs:   slices.Clip(cfg.CustomDirs),
 		Command:      get(settingCommand),
 		Timeout:      t.timeout,
-		Legacy:       get("include_legacy_facts") != "false",
+		Legacy:       get("include_legacy_facts") != "false" && !cfg.HideLegacy,
+	}
+	if o.ExternalDirs == nil {
+		o.ExternalDirs = DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME"))
 	}
 	for _, path := range filepath.SplitList(get("modulepath")) {
 		o.ExternalDirs = append(o.ExternalDirs, directories(path, "*", "facts.d")...)
