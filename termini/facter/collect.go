@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +33,15 @@ type Options struct {
 	// the one whose name sorts last. See DefaultExternalDirs.
 	ExternalDirs []string
 
-	// CustomDirs are the directories of custom facts. These are Ruby: only
-	// Command can evaluate them. Without it each file is a Problem.
+	// CustomDirs are the directories of custom facts. These are Ruby. Those of the
+	// module stdlib are known here; Ruby, an interpreter that has Facter, or Command
+	// evaluates others. Without either, each file of these is a Problem.
 	CustomDirs []string
+	Ruby       string
+
+	// Settings are those of Puppet that custom facts know: confdir, vardir,
+	// environmentpath, server.
+	Settings map[string]string
 
 	// Config is what a facter.conf asks for; nil is nothing. Its directories and
 	// whether it hides legacy facts are for the caller. Command reads ConfigFile
@@ -140,21 +145,13 @@ func (c *collector) collect() (hash, error) {
 	if c.o.Command != "" {
 		return c.command()
 	}
-	facts := c.core()
-	c.custom()
-	c.override(&facts, c.external())
+	facts, external := c.core(), c.external()
+	known := slices.Clone(facts)
+	c.override(&known, external)
+	c.override(&facts, c.custom(known, external))
+	c.override(&facts, external)
 	c.saveCaches()
 	return facts, nil
-}
-
-// custom names the custom facts that are missing.
-func (c *collector) custom() {
-	for _, dir := range c.o.CustomDirs {
-		files, _ := filepath.Glob(filepath.Join(dir, "*.rb"))
-		for _, f := range files {
-			c.problem(f, "a custom fact is Ruby and was not evaluated; name a facter command to run it")
-		}
-	}
 }
 
 // command runs a real facter.

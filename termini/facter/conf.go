@@ -214,7 +214,9 @@ func (cfg *Config) rules() bool {
 }
 
 // hides reports whether a fact is blocked. Rule RES-FACT-02.
-func (cfg *Config) hides(name string) bool { return cfg.blocked != nil && cfg.blocked.MatchString(name) }
+func (cfg *Config) hides(name string) bool {
+	return cfg.blocked != nil && cfg.blocked.MatchString(name)
+}
 
 // hidesLegacy is that of a legacy fact: all that begin as an entry are blocked.
 func (cfg *Config) hidesLegacy(name string) bool {

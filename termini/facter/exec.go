@@ -21,10 +21,15 @@ type result struct {
 
 var errTooMuch = fmt.Errorf("more than %d MiB of output", maxText>>20)
 
-// run runs a program without a shell, without input and in the C locale. When
+// run is runWith without input.
+func run(ctx context.Context, timeout time.Duration, environ []string, name string, args ...string) result {
+	return runWith(ctx, timeout, environ, "", name, args...)
+}
+
+// runWith runs a program without a shell and in the C locale. When
 // the time is up, ctx ends or it writes too much, it is killed together with
 // all that it has started.
-func run(ctx context.Context, timeout time.Duration, environ []string, name string, args ...string) result {
+func runWith(ctx context.Context, timeout time.Duration, environ []string, stdin, name string, args ...string) result {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("killed: not finished after %s", timeout))
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -32,6 +37,9 @@ func run(ctx context.Context, timeout time.Duration, environ []string, name stri
 
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(environ[:len(environ):len(environ)], "LC_ALL=C", "LANG=C")
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
+	}
 	child.Session(cmd)
 	stdout := &child.Buffer{Max: maxText, Full: func() { stop(errTooMuch) }}
 	stderr := &child.Buffer{Max: maxError}

@@ -25,7 +25,9 @@ var Facts = indirector.Descriptor{
 	Note:        "this host, whatever the key",
 	Doc: "Collects the facts of this host, whatever the key: the key only becomes their name. " +
 		"They have the shape of Facter 4 and are read in this process, with the external facts of Facter's directories and of the modules. " +
-		"Custom facts are Ruby; a facter command evaluates them. What could not be read is noted in the trace.",
+		"Those of the module stdlib are known, too; other custom facts are Ruby, which the configuration ruby or a facter command evaluates. " +
+		"facter.conf is read: what is blocked is absent, and what is cached comes from Facter's cache. " +
+		"The trace has each source with its time, and what could not be read.",
 	Settings: []indirector.Setting{
 		{Name: "certname", Doc: "The fact clientcert."},
 		{Name: "noop", Doc: "The fact clientnoop."},
@@ -34,6 +36,10 @@ var Facts = indirector.Descriptor{
 		{Name: "modulepath", Doc: "Directories of modules, whose facts.d have external facts."},
 		{Name: "pluginfactdest", Doc: "A directory of external facts."},
 		{Name: "factpath", Doc: "Directories of custom facts."},
+		{Name: "vardir", Doc: "The fact puppet_vardir of the module stdlib, and where custom facts of others look."},
+		{Name: "confdir", Doc: "Where custom facts look."},
+		{Name: "environmentpath", Doc: "The fact puppet_environmentpath of the module stdlib."},
+		{Name: "server", Doc: "The fact puppet_server of the module stdlib."},
 		{Name: settingConfig, Doc: "The path of facter.conf; nothing is that of Facter. Not a setting of Puppet."},
 		{Name: settingCache, Doc: "The directory where the ttls of facter.conf keep facts; nothing is that of Facter. Not a setting of Puppet."},
 		{Name: settingCommand, Doc: "The path of a real facter that is run instead. Not a setting of Puppet."},
@@ -96,6 +102,7 @@ func (*Terminus) Destroy(context.Context, *indirector.Request) (any, error) {
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
 	o := t.options(req)
 	o.ReadOnly = indirector.Looking(ctx)
+	o.Ruby = t.env.Ruby.For(req)
 	values, err := t.collect(ctx, req, o)
 	if err != nil {
 		return nil, err
@@ -159,6 +166,10 @@ func (t *Terminus) options(req *indirector.Request) Options {
 	}
 	if o.ExternalDirs == nil {
 		o.ExternalDirs = DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME"))
+	}
+	o.Settings = map[string]string{}
+	for _, name := range []string{"confdir", "vardir", "environmentpath", "server"} {
+		o.Settings[name] = get(name)
 	}
 	for _, path := range filepath.SplitList(get("modulepath")) {
 		o.ExternalDirs = append(o.ExternalDirs, directories(path, "*", "facts.d")...)
