@@ -172,16 +172,16 @@ func (c *collector) command() (hash, error) {
 	if len(c.o.ExternalDirs) == 0 {
 		args = append(args, "--no-external-facts")
 	}
-	r := run(c.ctx, c.o.Timeout, c.o.Environ, c.o.Command, args...)
-	if r.stderr != "" {
-		c.problem(c.o.Command, "%s", r.stderr)
+	r := c.run(c.o.Command, args...)
+	if r.Stderr != "" {
+		c.problem(c.o.Command, "%s", r.Stderr)
 	}
-	v, err := decodeJSON(r.stdout)
+	v, err := decodeJSON(r.Stdout)
 	switch {
-	case r.err != nil && (!r.ended || err != nil):
-		return nil, fmt.Errorf("run %q: %w", c.o.Command, r.err)
-	case r.err != nil: // facter ends with 1 when it has logged an error about any fact
-		c.problem(c.o.Command, "%s", r.err)
+	case r.Err != nil && (!r.Ended || err != nil):
+		return nil, fmt.Errorf("run %q: %w", c.o.Command, r.Err)
+	case r.Err != nil: // facter ends with 1 when it has logged an error about any fact
+		c.problem(c.o.Command, "%s", r.Err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the output of %q: %w", c.o.Command, err)
@@ -286,39 +286,6 @@ func sorted(v data.Value) data.Value {
 	}
 	slices.SortStableFunc(h, func(a, b data.Pair) int { return strings.Compare(a.Key.Text(), b.Key.Text()) })
 	return data.OfHash(h)
-}
-
-// Local returns the facts that Puppet adds to those of Facter, ready to be
-// Options.Extra: the name of this node, the version of Puppet that is claimed,
-// and whether nothing is to be changed.
-func Local(certname, version string, noop bool) []data.Pair {
-	return []data.Pair{
-		data.P("clientcert", data.OfString(certname)),
-		data.P("clientversion", data.OfString(version)),
-		data.P("clientnoop", data.OfBool(noop)),
-	}
-}
-
-// Sanitize returns v as Puppet stores facts: strings, numbers, booleans, lists
-// and hashes stay, and everything else becomes a string; nil becomes "".
-func Sanitize(v data.Value) data.Value {
-	switch v.Kind() {
-	case data.List:
-		l := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			l[i] = Sanitize(x)
-		}
-		return data.OfList(l)
-	case data.Hash:
-		h := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			h[i] = data.Pair{Key: Sanitize(p.Key), Value: Sanitize(p.Value)}
-		}
-		return data.OfHash(h)
-	case data.Nil, data.Symbol:
-		return data.OfString(v.Text())
-	}
-	return v
 }
 
 // check looks at everything in v, which aliases of YAML make a graph. It takes

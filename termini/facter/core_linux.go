@@ -466,8 +466,8 @@ func (c *collector) isa() string {
 	if err != nil {
 		return ""
 	}
-	r := run(c.ctx, c.o.Timeout, c.o.Environ, uname, "-p")
-	s := strings.TrimSpace(r.stdout)
+	r := c.run(uname, "-p")
+	s := strings.TrimSpace(r.Stdout)
 	return s[strings.LastIndexByte(s, '.')+1:]
 }
 

@@ -186,7 +186,7 @@ var script string
 // byRuby lets a Ruby with Facter evaluate files of custom facts, which see those
 // that are external.
 func (c *collector) byRuby(files []string, external hash) hash {
-	within, span := traces.Start(c.ctx, traces.Exec, "exec "+c.o.Ruby+": custom facts")
+	within, span := traces.Start(c.ctx, traces.Exec, "run "+c.o.Ruby+": custom facts")
 	given := data.OfHash([]data.Pair{
 		data.P("files", data.OfStrings(files)),
 		data.P("external", data.OfHash(external)),
@@ -196,12 +196,12 @@ func (c *collector) byRuby(files []string, external hash) hash {
 	input, err := format.AppendJSON(nil, given)
 	var answer data.Value
 	if err == nil {
-		r := runWith(c.ctx, c.o.Timeout, c.o.Environ, string(input), c.o.Ruby, "-EUTF-8", "-e", script)
-		if r.stderr != "" {
-			c.problem(c.o.Ruby, "%s", r.stderr)
+		r := c.runWith(string(input), c.o.Ruby, "-EUTF-8", "-e", script)
+		if r.Stderr != "" {
+			c.problem(c.o.Ruby, "%s", r.Stderr)
 		}
-		if err = r.err; err == nil {
-			answer, err = decodeJSON(r.stdout)
+		if err = r.Err; err == nil {
+			answer, err = decodeJSON(r.Stdout)
 		}
 	}
 	var all hash

@@ -218,17 +218,17 @@ var errNotUTF8 = errors.New("is not valid UTF-8")
 // part, or else as lines of key=value. Its exit code does not matter to
 // Facter, nor here, but it is reported, as is its stderr.
 func (c *collector) program(path string) (data.Value, error) {
-	r := run(c.ctx, c.o.Timeout, c.o.Environ, path)
-	if r.stderr != "" {
-		c.sentence(path, "Command %s completed with the following stderr message: %s", path, r.stderr)
+	r := c.run(path)
+	if r.Stderr != "" {
+		c.sentence(path, "Command %s completed with the following stderr message: %s", path, r.Stderr)
 	}
-	if r.err != nil {
-		c.problem(path, "%s", cause(r.err))
-		if !r.ended {
+	if r.Err != nil {
+		c.problem(path, "%s", cause(r.Err))
+		if !r.Ended {
 			return data.Value{}, nil
 		}
 	}
-	out := strings.TrimSpace(r.stdout)
+	out := strings.TrimSpace(r.Stdout)
 	if !utf8.ValidString(out) {
 		return data.Value{}, fmt.Errorf("its output %w", errNotUTF8)
 	}

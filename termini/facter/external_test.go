@@ -13,6 +13,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/host/child"
+	"indirtui/indirector/model"
 	"indirtui/termini/facter"
 )
 
@@ -379,21 +380,9 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-func TestSanitize(t *testing.T) {
-	t.Parallel()
-	in := data.OfHash([]data.Pair{
-		data.P("nil", data.Value{}),
-		data.P("list", data.OfList([]data.Value{data.OfSymbol("s"), data.OfBool(true), data.OfFloat(1.5), {}})),
-		{Key: data.OfInt(1), Value: data.OfHash([]data.Pair{{Key: data.OfSymbol("k"), Value: data.OfInt(2)}})},
-	})
-	if got, want := facter.Sanitize(in).String(), `{"nil"=>"", "list"=>["s", true, 1.5, ""], 1=>{"k"=>2}}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func TestLocal(t *testing.T) {
 	t.Parallel()
-	v, _ := collect(t, facter.Options{Extra: facter.Local("web01", "8.0.0", true)})
+	v, _ := collect(t, facter.Options{Extra: model.LocalFacts("web01", "8.0.0", true)})
 	got := fmt.Sprint(v.Get("clientcert"), v.Get("clientversion"), v.Get("clientnoop"))
 	if want := `"web01" "8.0.0" true`; got != want {
 		t.Errorf("got %s, want %s", got, want)

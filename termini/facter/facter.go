@@ -110,7 +110,7 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	if query := queries(req); len(query) > 0 {
 		values = pick(values, query)
 	}
-	return &model.Facts{Name: req.Key, Values: Sanitize(values), Timestamp: model.At(t.env.Now())}, nil
+	return &model.Facts{Name: req.Key, Values: model.SanitizeFacts(values), Timestamp: model.At(t.env.Now())}, nil
 }
 
 // collect runs Collect below a span, with its problems as notes.
@@ -191,7 +191,7 @@ func (t *Terminus) options(req *indirector.Request) Options {
 		o.Legacy = isTrue(req.Option("show_legacy")) || len(queries(req)) > 0
 		return o
 	}
-	o.Extra = append(o.Extra, Local(get("certname"), puppetVersion, get("noop") == "true")...)
+	o.Extra = append(o.Extra, model.LocalFacts(get("certname"), puppetVersion, get("noop") == "true")...)
 	return o
 }
 
