@@ -68,6 +68,7 @@ var rules = []rule{
 	{"indirector/host/filelock", "", "golang.org/x/sys"},
 	{"indirector/host/files", "", ""},
 	{"indirector/host/fnmatch", "", ""},
+	{"indirector/device", "indirector indirector/data indirector/format indirector/host/child traces", ""},
 	{"indirector/hiera", "indirector/data indirector/format indirector/format/hocon indirector/format/psych indirector/host/fnmatch indirector/language/onig indirector/language/syntax indirector/language/types traces", "gopkg.in/yaml.v3"},
 	{"indirector/network/keyfile", "", "github.com/youmark/pkcs8"},
 	{"indirector/host/child", "", ""},
@@ -104,7 +105,7 @@ var rules = []rule{
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/storing", "indirector indirector/data indirector/puppetdb/command", ""},
 	{"termini/internal/*", "indirector indirector/data indirector/host/files indirector/model termini/internal/nested traces", "golang.org/x/sys"},
-	{"termini/*", "indirector indirector/host/child indirector/data indirector/format indirector/format/hocon indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch indirector/puppetdb indirector/puppetdb/command indirector/sqlstore termini/internal/* traces", "golang.org/x/ github.com/go-ldap/ldap/v3 github.com/miekg/dns"},
+	{"termini/*", "indirector indirector/host/child indirector/data indirector/device indirector/format indirector/format/hocon indirector/format/psych indirector/model indirector/modules indirector/network/rest indirector/network/client indirector/network/ca indirector/host/filelock indirector/host/files indirector/host/fnmatch indirector/puppetdb indirector/puppetdb/command indirector/sqlstore termini/internal/* traces", "golang.org/x/ github.com/go-ldap/ldap/v3 github.com/miekg/dns"},
 
 	{"ui/term", "", "github.com/ golang.org/x/sys"},
 	{"ui/screen", "ui/term", "github.com/"},
