@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,16 @@ const (
 	maxValues = 1 << 20
 	maxError  = 4 << 10 // bytes of stderr that are kept
 )
+
+// SettingLimit is how long a device may take, as 30s. It is not a setting of Puppet.
+const SettingLimit = "device_timeout"
+
+// Limit returns how long a device may take: five minutes, unless the settings have
+// another time.
+func Limit(s indirector.Settings) (time.Duration, error) {
+	limit, err := indirector.DurationOf(s, SettingLimit, 0)
+	return cmp.Or(limit, 5*time.Minute), err
+}
 
 // ErrType reports a device of another type than exec: Ruby knows it, or nothing does.
 var ErrType = errors.New("not of the type exec")

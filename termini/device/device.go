@@ -35,22 +35,20 @@ var Facts = indirector.Descriptor{
 		{Name: "confdir", Doc: "Where puppet device looks."},
 		{Name: "vardir", Doc: "Where puppet device keeps what it knows of devices."},
 		{Name: "noop", Doc: "The fact clientnoop."},
-		{Name: settingTimeout, Doc: "How long a device may take, as 30s; nothing is five minutes. Not a setting of Puppet."},
+		{Name: device.SettingLimit, Doc: "How long a device may take, as 30s; nothing is five minutes. Not a setting of Puppet."},
 	},
 	Rules: []string{"RES-DEV-01", "RES-DEV-03", "RES-DEV-04", "RES-DEV-06"},
 	Type:  (*Terminus)(nil),
 	New: func(env indirector.Env) (indirector.Terminus, error) {
-		limit, err := indirector.DurationOf(env.Settings, settingTimeout, 0)
+		limit, err := device.Limit(env.Settings)
 		if err != nil {
 			return nil, err
 		}
-		return &Terminus{env, cmp.Or(limit, 5*time.Minute)}, nil
+		return &Terminus{env, limit}, nil
 	},
 }
 
 const (
-	settingTimeout = "device_timeout"
-
 	// puppetVersion is the version of the Puppet whose behaviour this program has.
 	puppetVersion = "7.23.0"
 
