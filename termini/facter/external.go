@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
@@ -219,6 +220,9 @@ var errNotUTF8 = errors.New("is not valid UTF-8")
 // Facter, nor here, but it is reported, as is its stderr.
 func (c *collector) program(path string) (data.Value, error) {
 	r := c.run(path)
+	if errors.Is(r.Err, syscall.ENOEXEC) { // it names no interpreter; Ruby takes this one
+		r = c.run("/bin/sh", path)
+	}
 	if r.Stderr != "" {
 		c.sentence(path, "Command %s completed with the following stderr message: %s", path, r.Stderr)
 	}
