@@ -46,7 +46,7 @@ func Read(path string) ([]Device, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Configuration error: Cannot read %s; cannot serve: %w", path, err)
+		return nil, &indirector.Failure{Message: fmt.Sprintf("Configuration error: Cannot read %s; cannot serve", path), Origin: "file", Path: path, Err: err}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))

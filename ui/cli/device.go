@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -58,9 +57,9 @@ func (c *deviceCommand) run(ctx context.Context, args []string) error {
 	case len(args) > 0 && !c.resources:
 		return &command.UsageError{What: fmt.Sprintf("%q is for --resource", args[0])}
 	case c.resources && c.target == "": // Puppet's words, as those that follow. Rule RES-DEV-02.
-		return errors.New("Could not run: resource command requires target")
+		return words("Could not run: resource command requires target")
 	case c.facts && c.target == "":
-		return errors.New("Could not run: facts command requires target")
+		return words("Could not run: facts command requires target")
 	}
 	if err := checkTrace(c.trace); err != nil {
 		return err
@@ -69,16 +68,16 @@ func (c *deviceCommand) run(ctx context.Context, args []string) error {
 		path, _ := e.Settings.Get("deviceconfig")
 		all, err := device.Read(path)
 		if err != nil {
-			return fmt.Errorf("Could not run: %w", err)
+			return words("Could not run: %s", err)
 		}
 		if c.target != "" {
 			all = slices.DeleteFunc(all, func(d device.Device) bool { return d.Name != c.target })
 		}
 		switch {
 		case len(all) == 0 && c.target != "":
-			return fmt.Errorf("Could not run: Target device / certificate '%s' not found in %s", c.target, path)
+			return words("Could not run: Target device / certificate '%s' not found in %s", c.target, path)
 		case len(all) == 0:
-			return fmt.Errorf("No device found in %s", path)
+			return words("No device found in %s", path)
 		case c.facts:
 			return c.find(ctx, e)
 		case c.resources:
@@ -86,6 +85,11 @@ func (c *deviceCommand) run(ctx context.Context, args []string) error {
 		}
 		return c.list(all)
 	})
+}
+
+// words are those of Puppet, to the letter.
+func words(format string, args ...any) error {
+	return &indirector.Failure{Message: fmt.Sprintf(format, args...)}
 }
 
 // A deviceRow is a device: schema device.
@@ -150,7 +154,7 @@ func (c *deviceCommand) find(ctx context.Context, e *engine.Engine) error {
 // resource asks for resources, or has one changed. Rule RES-DEV-06.
 func (c *deviceCommand) resource(ctx context.Context, e *engine.Engine, d device.Device, args []string) error {
 	if len(args) == 0 {
-		return errors.New("You must specify the type to display")
+		return words("You must specify the type to display")
 	}
 	limit, err := device.Limit(e.Settings)
 	if err != nil {
