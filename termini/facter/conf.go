@@ -218,7 +218,8 @@ func (cfg *Config) hides(name string) bool {
 	return cfg.blocked != nil && cfg.blocked.MatchString(name)
 }
 
-// hidesLegacy is that of a legacy fact: all that begin as an entry are blocked.
+// hidesLegacy reports whether a legacy fact is blocked: all that begin as an entry
+// are.
 func (cfg *Config) hidesLegacy(name string) bool {
 	return cfg.noLegacy || cfg.began != nil && cfg.began.MatchString(name)
 }

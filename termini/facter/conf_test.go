@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/termini/facter"
+	"indirtui/traces"
 )
 
 // conf writes a facter.conf and returns its path.
@@ -291,4 +292,52 @@ func FuzzReadConfig(f *testing.F) {
 		}
 		facter.ReadConfig(path)
 	})
+}
+
+// What is not found out is not cached as missing.
+func TestCacheWithoutLegacy(t *testing.T) {
+	t.Parallel()
+	path := conf(t, `facts.ttls : [{ "load_average" : 1 hour }, { uptime : 1 hour }, { "operating system" : 1 hour }]`)
+	cache := t.TempDir()
+	for _, legacy := range []bool{true, false, true} {
+		v, _ := collect(t, facter.Options{Config: facter.ReadConfig(path), CacheDir: cache, Legacy: legacy})
+		if got := !v.Get("osfamily").IsNil(); got != legacy {
+			t.Errorf("legacy %t: osfamily is %s", legacy, v.Get("osfamily"))
+		}
+		if legacy { // as if another program had not cached it
+			file := filepath.Join(cache, "operating system")
+			edit(t, file, `"osfamily"`, `"unused"`)
+		}
+	}
+}
+
+// Each source is a span with its time, and an answer. Rule RES-FACT-05.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	cache := t.TempDir()
+	path := conf(t, `facts : { blocklist : [ memory, "c.txt" ], ttls : [ { kernel : 1 hour } ] }`)
+	dir := write(t, map[string]string{"a.yaml": "a: 1\n", "b*": "#!/bin/sh\necho b=1\n", "c.txt": "c=1\n"})
+	for _, kernel := range []string{"4 facts", "4 facts of the cache"} {
+		live := &traces.Live{Context: t.Context(), Trace: traces.NewTrace()}
+		if _, _, err := facter.Collect(live, facter.Options{
+			Config: facter.ReadConfig(path), CacheDir: cache, ExternalDirs: []string{dir}, CustomDirs: []string{write(t, stdlib)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, s := range live.Trace.Spans {
+			if s.Took <= 0 {
+				t.Errorf("%s took no time", s.Name)
+			}
+			got[strings.ReplaceAll(s.Name, dir+"/", "")] = s.Kind.String() + " " + s.Answer
+		}
+		for name, want := range map[string]string{
+			"core facts: kernel": "file " + kernel, "core facts: memory": "file blocked", "external facts: a.yaml": "file 1 fact",
+			"external facts: b": "exec 1 fact", "external facts: c.txt": "file blocked",
+		} {
+			if got[name] != want {
+				t.Errorf("%s: got %q, want %q", name, got[name], want)
+			}
+		}
+	}
 }

@@ -52,7 +52,7 @@ func (c *collector) group(g group) (h, legacy hash, word string) {
 	}
 	structure, flat := data.OfHash(h), data.OfHash(legacy)
 	for _, n := range names {
-		c.settle(&structure, &flat, n)
+		c.settle(&structure, &flat, n, wanted > hits)
 	}
 	switch {
 	case wanted == 0:
@@ -85,16 +85,16 @@ func (c *collector) wanted(names []coreName) (wanted, hits int) {
 	return wanted, hits
 }
 
-// settle takes what is blocked of one fact and its aliases away, puts in what is
-// cached, and notes what is to be cached.
-func (c *collector) settle(structure, flat *data.Value, n coreName) {
+// settle takes what is blocked of one fact and its aliases away, and puts in what is
+// cached. What was found out is noted for the cache.
+func (c *collector) settle(structure, flat *data.Value, n coreName, isNew bool) {
 	isHidden := n.core != "" && c.o.Config.hides(n.core)
 	if n.core != "" {
-		c.settleOne(structure, n.core, strings.Split(n.core, "."), isHidden)
+		c.settleOne(structure, n.core, strings.Split(n.core, "."), isHidden, isNew)
 	}
 	for _, alias := range n.aliases {
 		if !isPattern(alias) {
-			c.settleOne(flat, alias, []string{alias}, isHidden || c.o.Config.hidesLegacy(alias))
+			c.settleOne(flat, alias, []string{alias}, isHidden || c.o.Config.hidesLegacy(alias), isNew)
 			continue
 		}
 		matches := regexp.MustCompile("^" + alias + "$") // one of ours
@@ -112,12 +112,12 @@ func (c *collector) settle(structure, flat *data.Value, n coreName) {
 	}
 }
 
-func (c *collector) settleOne(in *data.Value, name string, path []string, isHidden bool) {
+func (c *collector) settleOne(in *data.Value, name string, path []string, isHidden, isNew bool) {
 	if isHidden {
 		*in = put(*in, path, data.Value{})
 	} else if v, ok := c.hit(name); ok {
 		*in = put(*in, path, v)
-	} else {
+	} else if isNew {
 		c.keep(name, in.Dig(path...))
 	}
 }

@@ -93,8 +93,8 @@ func (c *collector) puppetSettings(hash) hash {
 	return h
 }
 
-// enterprise are the facts of Puppet Enterprise, which this program never is: only
-// an external fact says otherwise.
+// enterprise are the facts of Puppet Enterprise, which this program never is, unless
+// an external fact has its version.
 func (c *collector) enterprise(facts hash) hash {
 	var h hash
 	version := facts.get("pe_build").Text()

@@ -188,6 +188,9 @@ func (t *Terminus) options(req *indirector.Request) Options {
 	}
 	o.Extra = []data.Pair{data.P("puppetversion", data.OfString(puppetVersion)), data.P("agent_specified_environment", t.environment())}
 	if resolves(req) {
+		if no := req.Option("no_cache"); no == false || no == "false" { // so the face hands --no-cache on
+			o.CacheDir = ""
+		}
 		o.Legacy = isTrue(req.Option("show_legacy")) || len(queries(req)) > 0
 		return o
 	}

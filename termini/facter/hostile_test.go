@@ -10,8 +10,7 @@ import (
 	"indirtui/termini/facter"
 )
 
-// What Facter makes of files that nobody would write on purpose, we make of them
-// too. Rule RES-FACT-05.
+// What Facter makes of odd files, we make of them, too. Rule RES-FACT-05.
 func TestRealFacterHostileFiles(t *testing.T) {
 	first := write(t, map[string]string{
 		"twice.txt": "twice=first directory\n", "m.txt": "within=m\n", "n.json": `{"within":"n"}`, "k.yaml": "within: k\n",
