@@ -204,11 +204,11 @@ func (c *collector) byRuby(files []string, external hash) hash {
 			answer, err = decodeJSON(r.Stdout)
 		}
 	}
-	var all hash
+	all := c.ofRuby(answer.Get("core"))
 	for _, f := range answer.Get("files").List() {
 		_, one := traces.Start(within, traces.Code, "custom facts: "+f.Get("file").Text())
 		h := hash(f.Get("facts").Hash())
-		all = append(all, h...)
+		c.override(&all, h)
 		one.End(counted(len(h))+", "+f.Get("took").Text()+" ms", traces.Because{}, nil)
 		if e := f.Get("error").Text(); e != "" {
 			c.problem(f.Get("file").Text(), "%s", e)
@@ -221,4 +221,22 @@ func (c *collector) byRuby(files []string, external hash) hash {
 		}
 	}
 	return all
+}
+
+// ofRuby returns the core facts about an interpreter, with their legacy aliases.
+func (c *collector) ofRuby(core data.Value) hash {
+	var h hash
+	for _, name := range []string{"ruby", "augeas"} {
+		of := core.Get(name)
+		if of.Kind() != data.Hash {
+			continue
+		}
+		h.value(name, of)
+		for _, p := range of.Hash() {
+			if c.o.Legacy {
+				h.value(name+p.Key.Str(), p.Value)
+			}
+		}
+	}
+	return h
 }

@@ -1,6 +1,7 @@
 # Evaluates files of custom facts. Standard input is one object of JSON: the files,
 # the external facts, and directories of Puppet. So is standard output: for
-# each file its facts, how long they took, and what went wrong.
+# each file its facts, how long they took, and what went wrong; and the core facts
+# that only Ruby knows.
 require 'json'
 given = JSON.parse($stdin.read)
 out = $stdout.dup
@@ -54,6 +55,14 @@ answers = given['files'].map do |file|
   end
   answer.merge('took' => (now.call - start).round)
 end
-out.write(JSON.generate('files' => answers))
+core = {}
+begin
+  core['ruby'] = { 'platform' => RUBY_PLATFORM, 'sitedir' => RbConfig::CONFIG['sitelibdir'], 'version' => RUBY_VERSION }
+  version = Facter.value('augeas.version')
+  core['augeas'] = { 'version' => version } if version
+rescue StandardError
+  nil # they are facts of this interpreter, and it has none
+end
+out.write(JSON.generate('files' => answers, 'core' => core))
 out.close
 exit!(0) # whatever a fact has left to be done at the end

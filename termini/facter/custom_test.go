@@ -144,6 +144,9 @@ func TestCustomByRuby(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", fact, got, want)
 		}
 	}
+	if v.Dig("ruby", "version").IsNil() || !v.Get("rubyversion").IsNil() {
+		t.Errorf("got ruby %s, rubyversion %s; want one, and no legacy fact", v.Get("ruby"), v.Get("rubyversion"))
+	}
 	got := about(dir, problems)
 	for _, want := range []string{"syntax.rb: Error loading fact syntax.rb: ", "exits.rb: Error loading fact exits.rb: exit"} {
 		if !slices.ContainsFunc(got, func(p string) bool { return strings.HasPrefix(p, want) }) {

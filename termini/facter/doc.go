@@ -28,8 +28,9 @@
 // list.
 //
 //   - facterversion is 4.3.0, the version whose shape this is. No Facter ran.
-//   - ruby, augeas, and the custom facts, which are Ruby, are absent: there is no
-//     Ruby here. Each file of custom facts is a Problem.
+//   - Custom facts are Ruby: those of the module stdlib are known here, Options.Ruby
+//     evaluates others, else each file is a Problem. ruby and augeas, which are facts
+//     of an interpreter, come with these and are absent otherwise.
 //   - cloud, ec2_metadata, ec2_userdata, az_metadata and gce are absent: they are
 //     asked over the network, and collecting must not wait for that.
 //   - aio_agent_version, xen.domains, zfs and zpool are absent.
@@ -75,7 +76,7 @@
 //
 // What is wrong with a file is a [Problem] and the others still count (a YAML
 // or JSON file that holds no hash ends Facter itself). Executables run without
-// a shell, with an empty stdin (Facter gives them one that never ends), and are
+// a shell, unless they name no interpreter, with an empty stdin (Facter gives them one that never ends), and are
 // killed with all their children when their time is up; what they write on
 // stderr and an exit code other than zero are Problems, but do not matter
 // otherwise. Output that a process left behind still holds open is read for a
