@@ -1,7 +1,10 @@
 package facter
 
 import (
+	"cmp"
+	"context"
 	_ "embed"
+	"errors"
 	"os/exec"
 	"os/user"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/host/child"
 	"indirtui/traces"
 )
 
@@ -194,33 +198,47 @@ func (c *collector) byRuby(files []string, external hash) hash {
 		data.P("vardir", data.OfString(c.o.Settings["vardir"])),
 	})
 	input, err := format.AppendJSON(nil, given)
-	var answer data.Value
+	var r child.Result
 	if err == nil {
-		r := c.runWith(string(input), c.o.Ruby, "-EUTF-8", "-e", script)
-		if r.Stderr != "" {
-			c.problem(c.o.Ruby, "%s", r.Stderr)
-		}
-		if err = r.Err; err == nil {
-			answer, err = decodeJSON(r.Stdout)
-		}
+		r = c.runWith(string(input), c.o.Ruby, "-EUTF-8", "-e", script)
+		err = r.Err
 	}
-	all := c.ofRuby(answer.Get("core"))
-	for _, f := range answer.Get("files").List() {
-		_, one := traces.Start(within, traces.Code, "custom facts: "+f.Get("file").Text())
-		h := hash(f.Get("facts").Hash())
-		c.override(&all, h)
-		one.End(counted(len(h))+", "+f.Get("took").Text()+" ms", traces.Because{}, nil)
-		if e := f.Get("error").Text(); e != "" {
-			c.problem(f.Get("file").Text(), "%s", e)
+	if r.Stderr != "" {
+		c.problem(c.o.Ruby, "%s", r.Stderr)
+	}
+	var all hash
+	for line := range strings.Lines(r.Stdout) {
+		v, lineErr := decodeJSON(line)
+		if lineErr != nil || v.Kind() != data.Hash {
+			err = cmp.Or(err, lineErr, errors.New("what it answered is no hash"))
+			break
+		}
+		c.override(&all, c.ofRuby(v.Get("core")))
+		if len(files) > 0 && v.Get("file").Text() == files[0] {
+			c.override(&all, c.ofFile(within, v))
+			files = files[1:]
 		}
 	}
 	span.End(counted(len(all)), traces.Because{}, err)
-	if err != nil {
-		for _, file := range files {
-			c.problem(file, "a custom fact is Ruby and was not evaluated: %s", cause(err))
+	for i, file := range files { // the first one was being evaluated
+		if i == 0 && err != nil {
+			c.problem(file, "this custom fact was not evaluated: %s", cause(err))
+			continue
 		}
+		c.problem(file, "this custom fact was not evaluated, as Ruby ended before")
 	}
 	return all
+}
+
+// ofFile returns the custom facts of one file, below a span.
+func (c *collector) ofFile(ctx context.Context, answer data.Value) hash {
+	file, h := answer.Get("file").Text(), hash(answer.Get("facts").Hash())
+	_, span := traces.Start(ctx, traces.Code, "custom facts: "+file)
+	span.End(counted(len(h))+", "+answer.Get("took").Text()+" ms", traces.Because{}, nil)
+	if e := answer.Get("error").Text(); e != "" {
+		c.sentence(file, "%s", e)
+	}
+	return h
 }
 
 // ofRuby returns the core facts about an interpreter, with their legacy aliases.

@@ -1,7 +1,7 @@
 # Evaluates files of custom facts. Standard input is one object of JSON: the files,
-# the external facts, and directories of Puppet. So is standard output: for
-# each file its facts, how long they took, and what went wrong; and the core facts
-# that only Ruby knows.
+# the external facts, and directories of Puppet. Standard output has one for each
+# file, as soon as that is done: its facts, how long they took, and what went wrong;
+# and one of core facts that only Ruby knows.
 require 'json'
 given = JSON.parse($stdin.read)
 out = $stdout.dup
@@ -36,7 +36,8 @@ dirs.each { |dir| $LOAD_PATH << File.dirname(dir) }
 now = -> { Process.clock_gettime(Process::CLOCK_MONOTONIC, :float_millisecond) }
 seen = {}
 given['external'].each_key { |name| seen[name] = true }
-answers = given['files'].map do |file|
+out.sync = true
+given['files'].each do |file|
   start = now.call
   NAMES.clear
   answer = { 'file' => file, 'facts' => {} }
@@ -53,7 +54,7 @@ answers = given['files'].map do |file|
   rescue Exception => e # rubocop:disable Lint/RescueException -- a fact may even exit
     answer['error'] = "Error loading fact #{file}: #{e.message}".scrub
   end
-  answer.merge('took' => (now.call - start).round)
+  out.puts(JSON.generate(answer.merge('took' => (now.call - start).round)))
 end
 core = {}
 begin
@@ -63,6 +64,5 @@ begin
 rescue StandardError
   nil # they are facts of this interpreter, and it has none
 end
-out.write(JSON.generate('files' => answers, 'core' => core))
-out.close
+out.puts(JSON.generate('core' => core))
 exit!(0) # whatever a fact has left to be done at the end
