@@ -545,6 +545,10 @@ func (x *Indirector) Look(ctx context.Context, req *Request) (*Response, error) 
 
 type lookKey struct{}
 
+// Looking reports whether the request of ctx was sent by Look: caches of its terminus
+// are left unwritten, too.
+func Looking(ctx context.Context) bool { return ctx.Value(lookKey{}) != nil }
+
 // looking returns the request as Look sends it.
 func (x *Indirector) looking(req *Request) *Request {
 	r := x.table.Load().by[req.Indirection]
@@ -561,7 +565,7 @@ type depthKey struct{}
 
 // nested is Do for termini that ask other indirections. It ends loops.
 func (x *Indirector) nested(ctx context.Context, req *Request) (*Response, error) {
-	if ctx.Value(lookKey{}) != nil {
+	if Looking(ctx) {
 		req = x.looking(req)
 	}
 	depth, _ := ctx.Value(depthKey{}).(int)

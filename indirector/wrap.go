@@ -543,7 +543,7 @@ func (w *wrapper) tee(ctx context.Context, verb Verb, r *Request) (any, error) {
 	switch verb {
 	case Find:
 		inst, _ := v.(Instance)
-		if inst == nil || inst == False || ctx.Value(lookKey{}) != nil {
+		if inst == nil || inst == False || Looking(ctx) {
 			return v, nil
 		}
 		copied.Verb, copied.Instance = Save, inst

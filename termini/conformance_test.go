@@ -116,8 +116,11 @@ func TestConformance(t *testing.T) {
 				return &indirector.Response{Value: &model.Node{Name: req.Key, Environment: "production"}}, nil
 			},
 		},
-		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
-		"facts/facter":              {Invents: true, AnySearch: true},
+		"data_binding/none": {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
+		"facts/facter": {Invents: true, AnySearch: true, Settings: func(dir string) map[string]string {
+			return map[string]string{"facter_config": filepath.Join(dir, "none")}
+		}},
+		"facts/network_device":      {Raises: true}, // saves are refused; see termini/device
 		"file_bucket_file/file":     bucket,
 		"file_bucket_file/selector": bucketBySelector,
 	}

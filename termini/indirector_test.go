@@ -189,8 +189,8 @@ func TestScenarios(t *testing.T) {
 			request: find("data_binding", "ntp::servers", "none"), words: "nil", outcome: traces.Nil,
 		},
 		{
-			name:    "a terminus that is not here",
-			request: find("facts", "n1", "network_device"), words: "indirtui has no terminus network_device yet; Puppet has", outcome: traces.Err,
+			name:    "RES-DEV-04 no device",
+			request: find("facts", "n1", "network_device"), words: "undefined method `facts' for nil:NilClass", outcome: traces.Err,
 		},
 	}
 	for _, tt := range tests {

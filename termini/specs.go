@@ -18,7 +18,6 @@ func Specs() []indirector.Spec {
 			Setting:    "facts_terminus",
 			Doc:        "What a node knows of itself: its kernel, its addresses, its memory. The key is the certname. Saving facts expires the cached node of the same name.",
 			BeforeSave: indirector.ExpireNode,
-			Lacks:      lacks("network_device"),
 		},
 		{
 			Name: "node", Class: "Puppet::Node", Model: is[*model.Node],

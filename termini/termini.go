@@ -6,6 +6,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/termini/certificates"
 	"indirtui/termini/compiler"
+	"indirtui/termini/device"
 	"indirtui/termini/dns"
 	"indirtui/termini/exec"
 	"indirtui/termini/facter"
@@ -58,6 +59,7 @@ func All() []indirector.Descriptor {
 		facter.Facts,
 		flatfile.FactsJSON,
 		memory.Facts,
+		device.Facts,
 		sqlstore.PostgreSQLFacts,
 		puppetdb.Facts,
 		puppetdb.FactsApply,

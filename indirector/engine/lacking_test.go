@@ -16,7 +16,7 @@ func TestLackingTermini(t *testing.T) {
 	const routes = `server:
   facts:
     terminus: json
-    cache: network_device
+    cache: of_a_plugin
   resource:
     terminus: ral
   report:
@@ -26,6 +26,7 @@ func TestLackingTermini(t *testing.T) {
 `
 	s := newStage(t, scene{application: "server", routes: routes, files: map[string]string{
 		"var/lib/puppet/indirector/report/of_a_plugin.rb": "",
+		"var/lib/puppet/indirector/facts/of_a_plugin.rb":  "",
 		"var/server_data/facts/n1.json":                   `{"name":"n1","values":{}}`,
 	}})
 	for _, p := range s.Configuration().Problems {
@@ -40,7 +41,7 @@ func TestLackingTermini(t *testing.T) {
 	}{
 		{"of Puppet", find("resource", "Notify/n"), "indirtui has no terminus ral yet; Puppet has"},
 		{"of a plugin", indirector.Request{Indirection: "report", Verb: indirector.Find, Key: "n1"}, s.Expand("indirtui has no terminus of_a_plugin yet; a plugin in $dir/var/lib has")},
-		{"as a cache", find("facts", "n1"), "indirtui has no terminus network_device yet; Puppet has"},
+		{"as a cache", find("facts", "n1"), s.Expand("indirtui has no terminus of_a_plugin yet; a plugin in $dir/var/lib has")},
 		{"the cache is left out", indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "n1", Cache: indirector.Off}, ""},
 		{"an entry below", find("node", "n1"), ""},
 	} {

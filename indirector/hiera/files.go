@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/format/hocon"
 )
 
 // builtin are Puppet's own data_hash functions.
@@ -63,6 +64,17 @@ func (c *Compile) yamlHash(path string) (*file, error) {
 func jsonData(c *Context, path string) (*file, error) {
 	return c.level.layer.c.load(path, func(content []byte) (data.Value, error) {
 		v, err := format.DecodeJSON(content, format.Limits{})
+		if err != nil {
+			return v, lookupError("Unable to parse (%s): %s", path, err)
+		}
+		return v, nil
+	})
+}
+
+// hoconData is Puppet's data_hash function for HOCON. Rule HIERA-DATA-02.
+func hoconData(c *Context, path string) (*file, error) {
+	return c.level.layer.c.load(path, func(content []byte) (data.Value, error) {
+		v, err := hocon.Decode(string(content))
 		if err != nil {
 			return v, lookupError("Unable to parse (%s): %s", path, err)
 		}

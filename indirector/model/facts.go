@@ -115,3 +115,36 @@ func (f *Facts) appendTime(h []data.Pair, name string, t Time) []data.Pair {
 
 // String names f for messages.
 func (f *Facts) String() string { return fmt.Sprintf("facts of %s", f.Name) }
+
+// LocalFacts returns the facts that Puppet adds to those it collected: the name of
+// this node, the version of Puppet that is claimed, and whether nothing is to be
+// changed.
+func LocalFacts(certname, version string, noop bool) []data.Pair {
+	return []data.Pair{
+		data.P("clientcert", data.OfString(certname)),
+		data.P("clientversion", data.OfString(version)),
+		data.P("clientnoop", data.OfBool(noop)),
+	}
+}
+
+// SanitizeFacts returns v as Puppet stores facts: strings, numbers, booleans, lists
+// and hashes stay, and everything else becomes a string; nil becomes "".
+func SanitizeFacts(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List:
+		l := make([]data.Value, v.Len())
+		for i, x := range v.List() {
+			l[i] = SanitizeFacts(x)
+		}
+		return data.OfList(l)
+	case data.Hash:
+		h := make([]data.Pair, v.Len())
+		for i, p := range v.Hash() {
+			h[i] = data.Pair{Key: SanitizeFacts(p.Key), Value: SanitizeFacts(p.Value)}
+		}
+		return data.OfHash(h)
+	case data.Nil, data.Symbol:
+		return data.OfString(v.Text())
+	}
+	return v
+}

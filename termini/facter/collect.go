@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +33,26 @@ type Options struct {
 	// the one whose name sorts last. See DefaultExternalDirs.
 	ExternalDirs []string
 
-	// CustomDirs are the directories of custom facts. These are Ruby: only
-	// Command can evaluate them. Without it each file is a Problem.
+	// CustomDirs are the directories of custom facts. These are Ruby. Those of the
+	// module stdlib are known here; Ruby, an interpreter that has Facter, or Command
+	// evaluates others. Without either, each file of these is a Problem.
 	CustomDirs []string
+	Ruby       string
+
+	// Settings are those of Puppet that custom facts know: confdir, vardir,
+	// environmentpath, server.
+	Settings map[string]string
+
+	// Config is what a facter.conf asks for; nil is nothing. Its directories and
+	// whether it hides legacy facts are for the caller. Command reads ConfigFile
+	// instead; "" is that of its own.
+	Config     *Config
+	ConfigFile string
+
+	// CacheDir has the files of facts that Config wants to be cached; "" caches
+	// nothing. ReadOnly leaves them as they are.
+	CacheDir string
+	ReadOnly bool
 
 	// Legacy adds the flat facts that Facter hides unless asked: osfamily,
 	// ipaddress, memorysize, …
@@ -62,12 +78,18 @@ type Options struct {
 // A Problem is something that could not be read, run or known. The facts are
 // what they would be without it.
 type Problem struct {
-	Path    string // the file, the directory, or the name of the fact
+	Path    string // the file, the directory, or the name of the fact; "" if it is about none
 	Message string
+	IsWhole bool // Message is a sentence of Facter, which names what it is about
 }
 
 // Error returns both parts. A Problem is not returned as an error.
-func (p Problem) Error() string { return p.Path + ": " + p.Message }
+func (p Problem) Error() string {
+	if p.IsWhole {
+		return p.Message
+	}
+	return p.Path + ": " + p.Message
+}
 
 // Collect returns the facts of this host as a hash whose keys are sorted, as
 // Facter prints them. Nothing is invented: what is not known is absent, and if
@@ -96,38 +118,40 @@ type collector struct {
 	o        Options
 	root     string // "" outside of tests
 	problems []Problem
+	caches   map[string]*cached // by group
 }
 
 func newCollector(ctx context.Context, o Options) *collector {
 	if o.Environ == nil {
 		o.Environ = os.Environ()
 	}
+	if o.Config == nil {
+		o.Config = new(Config)
+	}
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Minute)
-	return &collector{ctx: ctx, o: o}
+	return &collector{ctx: ctx, o: o, problems: slices.Clone(o.Config.Problems)}
 }
 
 func (c *collector) problem(path, format string, args ...any) {
-	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...), false})
+}
+
+// sentence is problem in the words of Facter.
+func (c *collector) sentence(path, format string, args ...any) {
+	c.problems = append(c.problems, Problem{path, fmt.Sprintf(format, args...), true})
 }
 
 func (c *collector) collect() (hash, error) {
 	if c.o.Command != "" {
 		return c.command()
 	}
-	facts := c.core()
-	c.custom()
-	facts.override(c.external())
+	facts, external := c.core(), c.external()
+	known := slices.Clone(facts)
+	c.override(&known, external)
+	c.override(&facts, c.custom(known, external))
+	c.override(&facts, external)
+	c.saveCaches()
 	return facts, nil
-}
-
-// custom names the custom facts that are missing.
-func (c *collector) custom() {
-	for _, dir := range c.o.CustomDirs {
-		files, _ := filepath.Glob(filepath.Join(dir, "*.rb"))
-		for _, f := range files {
-			c.problem(f, "a custom fact is Ruby and was not evaluated; name a facter command to run it")
-		}
-	}
 }
 
 // command runs a real facter.
@@ -135,6 +159,9 @@ func (c *collector) command() (hash, error) {
 	args := []string{"--json", "--no-color"}
 	if c.o.Legacy {
 		args = append(args, "--show-legacy")
+	}
+	if c.o.ConfigFile != "" {
+		args = append(args, "--config", c.o.ConfigFile)
 	}
 	for _, d := range c.o.CustomDirs {
 		args = append(args, "--custom-dir", d)
@@ -145,16 +172,16 @@ func (c *collector) command() (hash, error) {
 	if len(c.o.ExternalDirs) == 0 {
 		args = append(args, "--no-external-facts")
 	}
-	r := run(c.ctx, c.o.Timeout, c.o.Environ, c.o.Command, args...)
-	if r.stderr != "" {
-		c.problem(c.o.Command, "%s", r.stderr)
+	r := c.run(c.o.Command, args...)
+	if r.Stderr != "" {
+		c.problem(c.o.Command, "%s", r.Stderr)
 	}
-	v, err := decodeJSON(r.stdout)
+	v, err := decodeJSON(r.Stdout)
 	switch {
-	case r.err != nil && (!r.ended || err != nil):
-		return nil, fmt.Errorf("run %q: %w", c.o.Command, r.err)
-	case r.err != nil: // facter ends with 1 when it has logged an error about any fact
-		c.problem(c.o.Command, "%s", r.err)
+	case r.Err != nil && (!r.Ended || err != nil):
+		return nil, fmt.Errorf("run %q: %w", c.o.Command, r.Err)
+	case r.Err != nil: // facter ends with 1 when it has logged an error about any fact
+		c.problem(c.o.Command, "%s", r.Err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the output of %q: %w", c.o.Command, err)
@@ -247,24 +274,6 @@ func (h *hash) hash(key string, x hash) {
 
 func (h hash) get(key string) data.Value { return data.OfHash(h).Get(key) }
 
-// override puts external facts over core facts. One without a value is none.
-func (h *hash) override(external hash) {
-	core := make(map[string]int, len(*h))
-	for i, p := range *h {
-		core[p.Key.Str()] = i
-	}
-	for _, p := range external {
-		if p.Value.IsNil() {
-			continue
-		}
-		if i, ok := core[p.Key.Str()]; ok {
-			(*h)[i].Value = p.Value
-			continue
-		}
-		*h = append(*h, p)
-	}
-}
-
 // sorted returns v with the keys of its hashes in order. Those of hashes inside
 // lists stay as they are, which is what Facter does.
 func sorted(v data.Value) data.Value {
@@ -277,39 +286,6 @@ func sorted(v data.Value) data.Value {
 	}
 	slices.SortStableFunc(h, func(a, b data.Pair) int { return strings.Compare(a.Key.Text(), b.Key.Text()) })
 	return data.OfHash(h)
-}
-
-// Local returns the facts that Puppet adds to those of Facter, ready to be
-// Options.Extra: the name of this node, the version of Puppet that is claimed,
-// and whether nothing is to be changed.
-func Local(certname, version string, noop bool) []data.Pair {
-	return []data.Pair{
-		data.P("clientcert", data.OfString(certname)),
-		data.P("clientversion", data.OfString(version)),
-		data.P("clientnoop", data.OfBool(noop)),
-	}
-}
-
-// Sanitize returns v as Puppet stores facts: strings, numbers, booleans, lists
-// and hashes stay, and everything else becomes a string; nil becomes "".
-func Sanitize(v data.Value) data.Value {
-	switch v.Kind() {
-	case data.List:
-		l := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			l[i] = Sanitize(x)
-		}
-		return data.OfList(l)
-	case data.Hash:
-		h := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			h[i] = data.Pair{Key: Sanitize(p.Key), Value: Sanitize(p.Value)}
-		}
-		return data.OfHash(h)
-	case data.Nil, data.Symbol:
-		return data.OfString(v.Text())
-	}
-	return v
 }
 
 // check looks at everything in v, which aliases of YAML make a graph. It takes

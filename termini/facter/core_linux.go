@@ -22,23 +22,21 @@ import (
 	"indirtui/indirector/data"
 )
 
-// core returns what Facter finds out by itself.
-func (c *collector) core() hash {
-	var h, legacy hash
-	groups := [...]func(h, legacy *hash){
-		c.kernel, c.os, c.processors, c.memory, c.storage, c.networking,
-		c.identity, c.virtual, c.dmi, c.ssh, c.rest,
+// groups are what Facter finds out by itself.
+func (c *collector) groups() []group {
+	return []group{
+		{"kernel", kernelNames, c.kernel},
+		{"os", osNames, c.os},
+		{"processors", processorNames, c.processors},
+		{"memory", memoryNames, c.memory},
+		{"disks, partitions and mount points", storageNames, c.storage},
+		{"networking", networkingNames, c.networking},
+		{"identity", identityNames, c.identity},
+		{"virtual", virtualNames, c.virtual},
+		{"dmi", dmiNames, c.dmi},
+		{"ssh", sshNames, c.ssh},
+		{"others", restNames, c.rest},
 	}
-	for _, group := range groups {
-		if c.ctx.Err() != nil {
-			return nil
-		}
-		group(&h, &legacy)
-	}
-	if c.o.Legacy {
-		h = append(h, legacy...)
-	}
-	return h
 }
 
 func (c *collector) kernel(h, _ *hash) {
@@ -468,8 +466,8 @@ func (c *collector) isa() string {
 	if err != nil {
 		return ""
 	}
-	r := run(c.ctx, c.o.Timeout, c.o.Environ, uname, "-p")
-	s := strings.TrimSpace(r.stdout)
+	r := c.run(uname, "-p")
+	s := strings.TrimSpace(r.Stdout)
 	return s[strings.LastIndexByte(s, '.')+1:]
 }
 

@@ -15,25 +15,24 @@ import (
 	"indirtui/indirector/data"
 )
 
-// core returns the facts that are found the same way everywhere. There are
-// fewer than on Linux, which is where Puppet's servers are.
-func (c *collector) core() hash {
-	var h, legacy hash
-	groups := [...]func(h, legacy *hash){c.system, c.processors, c.networking, c.identity}
-	for _, group := range groups {
-		if c.ctx.Err() != nil {
-			return nil
-		}
-		group(&h, &legacy)
+// groups are the facts that are found the same way everywhere. There are fewer
+// than on Linux, which is where Puppet's servers are.
+func (c *collector) groups() []group {
+	return []group{
+		{"kernel and os", kernelNames + " " + osNames, c.system},
+		{"processors", processorNames, c.processors},
+		{"networking", networkingNames, c.networking},
+		{"identity", identityNames, c.identity},
+		{"others", fewNames, c.few},
 	}
+}
+
+// few are the facts that stand alone.
+func (c *collector) few(h, _ *hash) {
 	h.text("facterversion", Version)
 	h.text("path", c.env("PATH"))
 	zone, _ := time.Now().Zone()
 	h.text("timezone", zone)
-	if c.o.Legacy {
-		h = append(h, legacy...)
-	}
-	return h
 }
 
 // Puppet's names of kernels and of the systems on them.

@@ -28,8 +28,9 @@
 // list.
 //
 //   - facterversion is 4.3.0, the version whose shape this is. No Facter ran.
-//   - ruby, augeas, and the custom facts, which are Ruby, are absent: there is no
-//     Ruby here. Each file of custom facts is a Problem.
+//   - Custom facts are Ruby: those of the module stdlib are known here, Options.Ruby
+//     evaluates others, else each file is a Problem. ruby and augeas, which are facts
+//     of an interpreter, come with these and are absent otherwise.
 //   - cloud, ec2_metadata, ec2_userdata, az_metadata and gce are absent: they are
 //     asked over the network, and collecting must not wait for that.
 //   - aio_agent_version, xen.domains, zfs and zpool are absent.
@@ -52,7 +53,16 @@
 //     second to return the domain.
 //   - mountpoints: a file system that does not answer has no sizes (Facter writes
 //     zeros), and one behind a network has a second to do so.
-//   - facter.conf is not read: nothing is blocked and nothing is cached.
+//   - A group of facter.conf that is cached is not asked at all if the cache has
+//     all of its facts; Facter asks again for what it knows not to be there, and
+//     writes the file anew each time. Custom facts are not cached.
+//
+// # facter.conf
+//
+// [ReadConfig] reads it: directories, whether legacy facts are hidden, which
+// facts, groups and files are blocked, and which are cached for how long. The files
+// of the cache are Facter's: it reads ours, and we read its. They are left as they
+// are where a caller only looks.
 //
 // # External facts
 //
@@ -66,7 +76,7 @@
 //
 // What is wrong with a file is a [Problem] and the others still count (a YAML
 // or JSON file that holds no hash ends Facter itself). Executables run without
-// a shell, with an empty stdin (Facter gives them one that never ends), and are
+// a shell, unless they name no interpreter, with an empty stdin (Facter gives them one that never ends), and are
 // killed with all their children when their time is up; what they write on
 // stderr and an exit code other than zero are Problems, but do not matter
 // otherwise. Output that a process left behind still holds open is read for a

@@ -9,9 +9,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
+	"indirtui/traces"
 )
 
 // DefaultExternalDirs returns the directories that Facter looks into when it
@@ -38,6 +40,7 @@ func (c *collector) external() hash {
 		key = strings.ToLower(key)
 		i, old := seen[key]
 		switch {
+		case c.o.Config.hides(key):
 		case !old:
 			seen[key] = len(facts)
 			facts = append(facts, data.P(key, v))
@@ -51,22 +54,63 @@ func (c *collector) external() hash {
 			add(m[1], data.OfString(value))
 		}
 	}
+	read := make(map[string]bool)
 	for _, dir := range c.o.ExternalDirs {
 		for _, path := range c.files(dir) {
 			if c.ctx.Err() != nil {
 				return facts
 			}
-			v, err := c.file(path)
-			if err != nil {
-				c.problem(path, "%s", err)
-				continue
-			}
-			for _, p := range v.Hash() {
+			for _, p := range c.one(path, read).Hash() {
 				add(p.Key.Text(), p.Value)
 			}
 		}
 	}
 	return facts
+}
+
+// one returns the facts of one file, unless its name is blocked: those that are
+// cached, or those that are in it. Names in read are those of earlier files. Rules
+// RES-FACT-02, RES-FACT-03.
+func (c *collector) one(path string, read map[string]bool) data.Value {
+	name := filepath.Base(path)
+	if c.o.Config.entries[name] {
+		_, span := traces.Start(c.ctx, traces.File, "external facts: "+path)
+		span.End("blocked", traces.Because{}, nil)
+		return data.Value{}
+	}
+	t, caches := c.o.Config.ttl(name)
+	caches = caches && c.o.CacheDir != ""
+	switch {
+	case caches && read[name]:
+		c.sentence(path, "Caching is enabled for group %q while there are at least two external facts files with the same filename", name)
+		return data.Value{}
+	case caches && t.group != name:
+		c.sentence(path, "Cannot cache '%s' fact from '%s' group. Caching custom group is not supported for external facts.", name, t.group)
+		caches = false
+	}
+	read[name] = true
+	if caches {
+		if k := c.cached(t); k.fresh {
+			return k.facts()
+		}
+	}
+	kind := traces.File
+	if isProgram(path) {
+		kind = traces.Exec
+	}
+	_, span := traces.Start(c.ctx, kind, "external facts: "+path)
+	v, err := c.file(path)
+	span.End(counted(v.Len()), traces.Because{}, err)
+	if err != nil {
+		c.refused(path, err)
+		return data.Value{}
+	}
+	for _, p := range v.Hash() {
+		if caches {
+			c.cached(t).added[strings.ToLower(p.Key.Text())] = p.Value
+		}
+	}
+	return v
 }
 
 // FACTERLIB is a fact named lib: an accident of Facter that is kept.
@@ -88,6 +132,18 @@ func (c *collector) files(dir string) []string {
 		}
 	}
 	return paths
+}
+
+// parsers are the classes of Facter that read files of facts.
+var parsers = map[string]string{".yaml": "YamlParser", ".json": "JsonParser", ".txt": "TextParser"}
+
+// refused reports a file without facts. Rule RES-FACT-05.
+func (c *collector) refused(path string, err error) {
+	if parser := parsers[strings.ToLower(filepath.Ext(path))]; parser != "" {
+		c.sentence(path, "Failed to handle %s as LegacyFacter::Util::Parser::%s facts: %s", path, parser, err)
+		return
+	}
+	c.problem(path, "%s", err)
 }
 
 // file returns the facts of one file, by its kind. The extension goes before
@@ -126,6 +182,13 @@ var decoders = map[string]func(string) (data.Value, error){
 	".txt":  func(s string) (data.Value, error) { return pairs(s), nil },
 }
 
+// isProgram reports whether a file is run.
+func isProgram(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	info, err := os.Stat(path)
+	return err == nil && decoders[ext] == nil && executable(info, ext)
+}
+
 func executable(info os.FileInfo, ext string) bool {
 	return info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !slices.Contains([]string{".bat", ".cmd", ".com", ".exe"}, ext)
 }
@@ -156,17 +219,20 @@ var errNotUTF8 = errors.New("is not valid UTF-8")
 // part, or else as lines of key=value. Its exit code does not matter to
 // Facter, nor here, but it is reported, as is its stderr.
 func (c *collector) program(path string) (data.Value, error) {
-	r := run(c.ctx, c.o.Timeout, c.o.Environ, path)
-	if r.stderr != "" {
-		c.problem(path, "stderr: %s", r.stderr)
+	r := c.run(path)
+	if errors.Is(r.Err, syscall.ENOEXEC) { // it names no interpreter; Ruby takes this one
+		r = c.run("/bin/sh", path)
 	}
-	if r.err != nil {
-		c.problem(path, "%s", cause(r.err))
-		if !r.ended {
+	if r.Stderr != "" {
+		c.sentence(path, "Command %s completed with the following stderr message: %s", path, r.Stderr)
+	}
+	if r.Err != nil {
+		c.problem(path, "%s", cause(r.Err))
+		if !r.Ended {
 			return data.Value{}, nil
 		}
 	}
-	out := strings.TrimSpace(r.stdout)
+	out := strings.TrimSpace(r.Stdout)
 	if !utf8.ValidString(out) {
 		return data.Value{}, fmt.Errorf("its output %w", errNotUTF8)
 	}
@@ -175,7 +241,7 @@ func (c *collector) program(path string) (data.Value, error) {
 		v = pairs(out)
 	}
 	if v.Len() == 0 && out != "" {
-		return v, errors.New("its output is neither YAML nor JSON nor lines of key=value")
+		c.sentence(path, "Fact file %s was parsed but no key=>value data was returned", path)
 	}
 	return facts(v)
 }

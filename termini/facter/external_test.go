@@ -13,6 +13,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/host/child"
+	"indirtui/indirector/model"
 	"indirtui/termini/facter"
 )
 
@@ -54,7 +55,7 @@ func about(dir string, problems []facter.Problem) []string {
 	var got []string
 	for _, p := range problems {
 		if rel, err := filepath.Rel(dir, p.Path); err == nil && !strings.HasPrefix(rel, "..") {
-			got = append(got, rel+": "+p.Message)
+			got = append(got, rel+": "+strings.ReplaceAll(p.Message, dir+"/", ""))
 		}
 	}
 	return got
@@ -99,28 +100,28 @@ func TestExternalFiles(t *testing.T) {
 		{"hidden", map[string]string{".a.yaml": "a: 1\n"}, `{}`, nil},
 		{"other extension", map[string]string{"README": "a=1\n"}, `{}`, nil},
 		{"yml", map[string]string{"a.yml": "a: 1\n"}, `{}`, []string{"a.yml: not read: Facter reads .yaml"}},
-		{"directory", map[string]string{"a.yaml/x": ""}, `{}`, []string{"a.yaml: is no regular file"}},
-		{"empty JSON", map[string]string{"a.json": ""}, `{}`, []string{"a.json: unexpected end"}},
+		{"directory", map[string]string{"a.yaml/x": ""}, `{}`, []string{"a.yaml: Failed to handle a.yaml as LegacyFacter::Util::Parser::YamlParser facts: is no regular file"}},
+		{"empty JSON", map[string]string{"a.json": ""}, `{}`, []string{"a.json: Failed to handle a.json as LegacyFacter::Util::Parser::JsonParser facts: unexpected end"}},
 		{
 			"scalar",
 			map[string]string{"a.yaml": "text\n", "b.json": "5"},
 			`{}`,
-			[]string{"b.json: a hash of facts was expected, got a integer", "a.yaml: a hash of facts was expected, got a string"},
+			[]string{"b.json: Failed to handle b.json as LegacyFacter::Util::Parser::JsonParser facts: a hash of facts was expected, got a integer", "a.yaml: Failed to handle a.yaml as LegacyFacter::Util::Parser::YamlParser facts: a hash of facts was expected, got a string"},
 		},
-		{"bad JSON", map[string]string{"a.json": "{\n\"a\" 1}", "b.txt": "b=1"}, `{"b"=>"1"}`, []string{"a.json: unexpected token at '1}' at line 2"}},
-		{"JSON with more behind it", map[string]string{"a.json": "{} {}"}, `{}`, []string{"a.json: unexpected token"}},
-		{"bad YAML", map[string]string{"a.yaml": "a: [\n", "b.txt": "b=1"}, `{"b"=>"1"}`, []string{"a.yaml: "}},
+		{"bad JSON", map[string]string{"a.json": "{\n\"a\" 1}", "b.txt": "b=1"}, `{"b"=>"1"}`, []string{"a.json: Failed to handle a.json as LegacyFacter::Util::Parser::JsonParser facts: unexpected token at '1}' at line 2"}},
+		{"JSON with more behind it", map[string]string{"a.json": "{} {}"}, `{}`, []string{"a.json: Failed to handle a.json as LegacyFacter::Util::Parser::JsonParser facts: unexpected token"}},
+		{"bad YAML", map[string]string{"a.yaml": "a: [\n", "b.txt": "b=1"}, `{"b"=>"1"}`, []string{"a.yaml: Failed to handle a.yaml as LegacyFacter::Util::Parser::YamlParser facts: "}},
 		{
 			"no UTF-8",
 			map[string]string{"a.txt": "a=\xff\nb=1\n", "b.yaml": "c: \xff\n", "c.json": "{\"d\":\"\xff\"}"},
 			`{}`,
-			[]string{"c.json: is not valid UTF-8", "b.yaml: is not valid UTF-8", "a.txt: is not valid UTF-8"},
+			[]string{"c.json: Failed to handle c.json as LegacyFacter::Util::Parser::JsonParser facts: is not valid UTF-8", "b.yaml: Failed to handle b.yaml as LegacyFacter::Util::Parser::YamlParser facts: is not valid UTF-8", "a.txt: Failed to handle a.txt as LegacyFacter::Util::Parser::TextParser facts: is not valid UTF-8"},
 		},
-		{"deep JSON", map[string]string{"a.json": `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}"}, `{}`, []string{"a.json: "}},
-		{"deep YAML", map[string]string{"a.yaml": "a: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000)}, `{}`, []string{"a.yaml: "}},
-		{"endless number", map[string]string{"a.json": `{"a":` + strings.Repeat("9", 1<<20) + "}"}, `{}`, []string{"a.json: an integer of 1048576 digits"}},
-		{"large file", map[string]string{"a.txt": "a=" + strings.Repeat("x", 9<<20)}, `{}`, []string{"a.txt: larger than 8 MiB"}},
-		{"many aliases", map[string]string{"a.yaml": bomb()}, `{}`, []string{"a.yaml: line 6 column 14: the aliases stand for more than"}},
+		{"deep JSON", map[string]string{"a.json": `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + "}"}, `{}`, []string{"a.json: Failed to handle a.json as LegacyFacter::Util::Parser::JsonParser facts: "}},
+		{"deep YAML", map[string]string{"a.yaml": "a: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000)}, `{}`, []string{"a.yaml: Failed to handle a.yaml as LegacyFacter::Util::Parser::YamlParser facts: "}},
+		{"endless number", map[string]string{"a.json": `{"a":` + strings.Repeat("9", 1<<20) + "}"}, `{}`, []string{"a.json: Failed to handle a.json as LegacyFacter::Util::Parser::JsonParser facts: an integer of 1048576 digits"}},
+		{"large file", map[string]string{"a.txt": "a=" + strings.Repeat("x", 9<<20)}, `{}`, []string{"a.txt: Failed to handle a.txt as LegacyFacter::Util::Parser::TextParser facts: larger than 8 MiB"}},
+		{"many aliases", map[string]string{"a.yaml": bomb()}, `{}`, []string{"a.yaml: Failed to handle a.yaml as LegacyFacter::Util::Parser::YamlParser facts: line 6 column 14: the aliases stand for more than"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -194,14 +195,14 @@ func TestExternalExecutables(t *testing.T) {
 		{"yaml", map[string]string{"a*": "#!/bin/sh\necho 'a: {b: 1}'\n"}, `{"a"=>{"b"=>1}}`, nil},
 		{"json", map[string]string{"a*": "#!/bin/sh\necho '{\"a\": [1, true]}'\n"}, `{"a"=>[1, true]}`, nil},
 		{"nothing", map[string]string{"a*": "#!/bin/sh\n"}, `{}`, nil},
-		{"noise", map[string]string{"a*": "#!/bin/sh\necho hello\n"}, `{}`, []string{"a: its output is neither"}},
+		{"noise", map[string]string{"a*": "#!/bin/sh\necho hello\n"}, `{}`, []string{"a: Fact file a was parsed but no key=>value data was returned"}},
 		{"extension first", map[string]string{"a.txt*": "#!/bin/sh\necho a=1\n"}, `{"echo a"=>"1"}`, nil},
 		{"not for this system", map[string]string{"a.exe*": "#!/bin/sh\necho a=1\n"}, `{}`, nil},
 		{
 			"stderr and exit code",
 			map[string]string{"a*": "#!/bin/sh\necho a=1; echo oops >&2; exit 3\n"},
 			`{"a"=>"1"}`,
-			[]string{"a: stderr: oops", "a: exit status 3"},
+			[]string{"a: Command a completed with the following stderr message: oops", "a: exit status 3"},
 		},
 		{"not run at all", map[string]string{"a*": "#!/no/such/program\n"}, `{}`, []string{"a: no such file"}},
 		{"blank in the name, no shell", map[string]string{"a b;$(touch x)*": "#!/bin/sh\necho \"a=$#\"\n"}, `{"a"=>"0"}`, nil},
@@ -218,7 +219,7 @@ func TestExternalExecutables(t *testing.T) {
 			"endless stderr",
 			map[string]string{"a*": "#!/bin/sh\ni=0; while [ $i -lt 3000 ]; do echo xxxxxxxxxxxxxxxxxxxxxxxxxx >&2; i=$((i+1)); done; echo a=1\n"},
 			`{"a"=>"1"}`,
-			[]string{"a: stderr: xxx"},
+			[]string{"a: Command a completed with the following stderr message: xxx"},
 		},
 		{
 			"left behind",
@@ -379,21 +380,9 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-func TestSanitize(t *testing.T) {
-	t.Parallel()
-	in := data.OfHash([]data.Pair{
-		data.P("nil", data.Value{}),
-		data.P("list", data.OfList([]data.Value{data.OfSymbol("s"), data.OfBool(true), data.OfFloat(1.5), {}})),
-		{Key: data.OfInt(1), Value: data.OfHash([]data.Pair{{Key: data.OfSymbol("k"), Value: data.OfInt(2)}})},
-	})
-	if got, want := facter.Sanitize(in).String(), `{"nil"=>"", "list"=>["s", true, 1.5, ""], 1=>{"k"=>2}}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-}
-
 func TestLocal(t *testing.T) {
 	t.Parallel()
-	v, _ := collect(t, facter.Options{Extra: facter.Local("web01", "8.0.0", true)})
+	v, _ := collect(t, facter.Options{Extra: model.LocalFacts("web01", "8.0.0", true)})
 	got := fmt.Sprint(v.Get("clientcert"), v.Get("clientversion"), v.Get("clientnoop"))
 	if want := `"web01" "8.0.0" true`; got != want {
 		t.Errorf("got %s, want %s", got, want)

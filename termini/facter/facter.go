@@ -1,10 +1,12 @@
 package facter
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +25,9 @@ var Facts = indirector.Descriptor{
 	Note:        "this host, whatever the key",
 	Doc: "Collects the facts of this host, whatever the key: the key only becomes their name. " +
 		"They have the shape of Facter 4 and are read in this process, with the external facts of Facter's directories and of the modules. " +
-		"Custom facts are Ruby; a facter command evaluates them. What could not be read is noted in the trace.",
+		"Those of the module stdlib are known, too; other custom facts are Ruby, which the configuration ruby or a facter command evaluates. " +
+		"facter.conf is read: what is blocked is absent, and what is cached comes from Facter's cache. " +
+		"The trace has each source with its time, and what could not be read.",
 	Settings: []indirector.Setting{
 		{Name: "certname", Doc: "The fact clientcert."},
 		{Name: "noop", Doc: "The fact clientnoop."},
@@ -32,6 +36,12 @@ var Facts = indirector.Descriptor{
 		{Name: "modulepath", Doc: "Directories of modules, whose facts.d have external facts."},
 		{Name: "pluginfactdest", Doc: "A directory of external facts."},
 		{Name: "factpath", Doc: "Directories of custom facts."},
+		{Name: "vardir", Doc: "The fact puppet_vardir of the module stdlib, and where custom facts of others look."},
+		{Name: "confdir", Doc: "Where custom facts look."},
+		{Name: "environmentpath", Doc: "The fact puppet_environmentpath of the module stdlib."},
+		{Name: "server", Doc: "The fact puppet_server of the module stdlib."},
+		{Name: settingConfig, Doc: "The path of facter.conf; nothing is that of Facter. Not a setting of Puppet."},
+		{Name: settingCache, Doc: "The directory where the ttls of facter.conf keep facts; nothing is that of Facter. Not a setting of Puppet."},
 		{Name: settingCommand, Doc: "The path of a real facter that is run instead. Not a setting of Puppet."},
 		{Name: settingTimeout, Doc: "How long one executable fact, or that command, may take, as 30s; nothing is five minutes. Not a setting of Puppet."},
 	},
@@ -46,6 +56,8 @@ var Facts = indirector.Descriptor{
 }
 
 const (
+	settingConfig  = "facter_config"
+	settingCache   = "facter_cachedir"
 	settingCommand = "facter_command"
 	settingTimeout = "facter_timeout"
 
@@ -88,14 +100,17 @@ func (*Terminus) Destroy(context.Context, *indirector.Request) (any, error) {
 // which the face facts gives, user_query names the wanted facts, show_legacy
 // decides about flat facts, and the facts of Puppet itself are left out.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	values, err := t.collect(ctx, req, t.options(req))
+	o := t.options(req)
+	o.ReadOnly = indirector.Looking(ctx)
+	o.Ruby = t.env.Ruby.For(req)
+	values, err := t.collect(ctx, req, o)
 	if err != nil {
 		return nil, err
 	}
 	if query := queries(req); len(query) > 0 {
 		values = pick(values, query)
 	}
-	return &model.Facts{Name: req.Key, Values: Sanitize(values), Timestamp: model.At(t.env.Now())}, nil
+	return &model.Facts{Name: req.Key, Values: model.SanitizeFacts(values), Timestamp: model.At(t.env.Now())}, nil
 }
 
 // collect runs Collect below a span, with its problems as notes.
@@ -104,8 +119,8 @@ func (t *Terminus) collect(ctx context.Context, req *indirector.Request, o Optio
 	if o.Command != "" {
 		name = "exec " + o.Command
 	}
-	_, span := traces.Start(ctx, traces.Exec, name)
-	values, problems, err := Collect(ctx, o)
+	within, span := traces.Start(ctx, traces.Exec, name)
+	values, problems, err := Collect(within, o)
 	answer := strconv.Itoa(values.Len()) + " facts"
 	if err != nil {
 		answer = "failed"
@@ -135,11 +150,26 @@ func (t *Terminus) options(req *indirector.Request) Options {
 		value, _ := t.env.Settings.Get(name)
 		return value
 	}
+	path := cmp.Or(get(settingConfig), DefaultConfig())
+	if file, ok := req.Option("config_file").(string); ok && resolves(req) {
+		path = file
+	}
+	cfg := ReadConfig(path)
 	o := Options{
-		ExternalDirs: DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME")),
+		Config: cfg, ConfigFile: path,
+		CacheDir:     cmp.Or(get(settingCache), DefaultCacheDir(path)),
+		ExternalDirs: cfg.ExternalDirs,
+		CustomDirs:   slices.Clip(cfg.CustomDirs),
 		Command:      get(settingCommand),
 		Timeout:      t.timeout,
-		Legacy:       get("include_legacy_facts") != "false",
+		Legacy:       get("include_legacy_facts") != "false" && !cfg.HideLegacy,
+	}
+	if o.ExternalDirs == nil {
+		o.ExternalDirs = DefaultExternalDirs(os.Getuid() == 0, os.Getenv("HOME"))
+	}
+	o.Settings = map[string]string{}
+	for _, name := range []string{"confdir", "vardir", "environmentpath", "server"} {
+		o.Settings[name] = get(name)
 	}
 	for _, path := range filepath.SplitList(get("modulepath")) {
 		o.ExternalDirs = append(o.ExternalDirs, directories(path, "*", "facts.d")...)
@@ -158,10 +188,13 @@ func (t *Terminus) options(req *indirector.Request) Options {
 	}
 	o.Extra = []data.Pair{data.P("puppetversion", data.OfString(puppetVersion)), data.P("agent_specified_environment", t.environment())}
 	if resolves(req) {
+		if no := req.Option("no_cache"); no == false || no == "false" { // so the face hands --no-cache on
+			o.CacheDir = ""
+		}
 		o.Legacy = isTrue(req.Option("show_legacy")) || len(queries(req)) > 0
 		return o
 	}
-	o.Extra = append(o.Extra, Local(get("certname"), puppetVersion, get("noop") == "true")...)
+	o.Extra = append(o.Extra, model.LocalFacts(get("certname"), puppetVersion, get("noop") == "true")...)
 	return o
 }
 

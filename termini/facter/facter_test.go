@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,8 +27,10 @@ var noon = time.Date(2024, 5, 6, 12, 0, 0, 7, time.UTC)
 
 func terminus(t *testing.T, s settings) *facter.Terminus {
 	t.Helper()
+	isolated := settings{"facter_config": filepath.Join(t.TempDir(), "none")}
+	maps.Copy(isolated, s)
 	term, err := facter.Facts.New(indirector.Env{
-		Settings: s,
+		Settings: isolated,
 		Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Now:      func() time.Time { return noon },
 	})

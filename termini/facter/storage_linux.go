@@ -249,7 +249,9 @@ func (c *collector) partitions(h *hash, mounted map[string]string) {
 			add("/dev/"+block, dir, c.line(dir+"/loop/backing_file"))
 		}
 	}
-	h.hash("partitions", parts)
+	if c.exists(sysBlock) { // Facter's is empty where there are none
+		h.value("partitions", data.OfHash(parts))
+	}
 }
 
 // first returns the first of texts that is not empty.

@@ -16,6 +16,9 @@ import (
 func (c *collector) virtual(h, _ *hash) {
 	pci, dmi := c.pciHypervisor(), c.dmiHypervisor()
 	name := c.platform(pci, dmi)
+	if name != "" && c.platform("", dmi) == "" && !c.has("virt-what") && !c.has("lspci") {
+		c.problem("virtual", "is %s by the devices of the kernel; Facter has physical here, as neither virt-what nor lspci is installed", name)
+	}
 	if name == "" && slices.Contains(strings.Fields(c.read("/proc/cpuinfo")), "hypervisor") {
 		// The processor reports a hypervisor, and nothing names it.
 		h.bool("is_virtual", true)
@@ -26,6 +29,12 @@ func (c *collector) virtual(h, _ *hash) {
 		h.bool("is_virtual", !slices.Contains(physical, name))
 	}
 	h.hash("hypervisors", c.hypervisors(name, pci, dmi))
+}
+
+// has reports whether a command is installed where Facter looks.
+func (c *collector) has(command string) bool {
+	dirs := append(filepath.SplitList(c.env("PATH")), "/bin", "/sbin", "/usr/sbin")
+	return slices.ContainsFunc(dirs, func(dir string) bool { return c.exists(filepath.Join(dir, command)) })
 }
 
 // The values of virtual that belong to the real machine.

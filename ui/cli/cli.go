@@ -203,7 +203,7 @@ Exit codes, of every command:
 	f.StringArrayVar(&p.routed, "route", nil, "let another terminus answer: `IND=TERMINUS` or IND.cache=TERMINUS; it may be wrapped, as in 'facts=fault(yaml, 503)'; IND.ttl=SECONDS is how long what is found stays fresh")
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
-	f.String("ruby", "", "run functions and templates in Ruby that modules bring, by this interpreter: `PATH`, auto (ruby in PATH) or off (default the configuration, else off)")
+	f.String("ruby", "", "run functions, templates and custom facts in Ruby that modules bring, by this interpreter: `PATH`, auto (ruby in PATH) or off (default the configuration, else off)")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
 	f.StringVar(&p.live.url, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
 	p.ui.flags(root)
@@ -247,7 +247,7 @@ func (p *program) commands(root *cobra.Command) map[string]shellCommand {
 		"stores export": &storesExportCommand{stores{listing: list}}, "stores sweep": &storesSweepCommand{stores{listing: list}},
 		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
 		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
-		"node": &nodeCommand{}, "node deactivate": &nodeDeactivateCommand{list}, "node status": &nodeStatusCommand{list},
+		"device": &deviceCommand{listing: list}, "node": &nodeCommand{}, "node deactivate": &nodeDeactivateCommand{list}, "node status": &nodeStatusCommand{list},
 		"compile": &compileCommand{compiling: compiling{p: p}}, "why": &whyCommand{compiling: compiling{p: p}}, "parse": &parseCommand{p: p}, "check-types": &checkTypesCommand{listing: list}, "lookup": &lookupCommand{p: p}, "story": &storyCommand{read},
 		"export": &exportCommand{reading: read}, "traces": &tracesCommand{}, "traces list": &tracesListCommand{p},
 		"traces ship": &tracesShipCommand{p}, "traces prune": &tracesPruneCommand{p: p}, "schema": &schemaCommand{p}, "version": &versionCommand{p},

@@ -95,6 +95,7 @@ func TestSchemas(t *testing.T) {
 		{"node deactivate", "node", []string{"node", "deactivate", "n2", "--json", "--confdir", nodes, "--vardir", dir}, false},
 		{"stores", "stores", []string{"stores", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"stores check", "stores-check", []string{"stores", "check", "--json", "--confdir", dir, "--vardir", dir}, false},
+		{"device", "device", []string{"device", "--json", "--confdir", dir, "--vardir", dir, "--set", "deviceconfig=testdata/device.conf"}, false},
 		{"demo", "demo", []string{"demo", "--list", "--json"}, false},
 		{"trace", "trace", []string{"find", "facts", "n1", "terminus=json", "--trace", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"trace of a compile", "trace", []string{"find", "catalog", "n1", "terminus=compiler", "--application", "server", "--trace", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},

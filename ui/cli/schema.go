@@ -37,7 +37,7 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Print the JSON schema of what a command prints:
 
   cache, check-types, config,
-  node, routes, settings, termini    of the same commands with --json
+  device, node, routes, settings, termini    of the same commands with --json
   check, compile, diff, parse,
   replay, why                        with --format json
   run                                with --format json, of each line

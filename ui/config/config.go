@@ -142,7 +142,7 @@ var table = []key{
 		func(c *Config, s string) error { return readSize(&c.KeepSize, s) },
 	},
 	{
-		"ruby", "off", "runs functions and templates in Ruby that modules bring, where catalogs are compiled: off, auto (ruby in PATH), or the path of an interpreter", false, nil,
+		"ruby", "off", "runs functions, templates and custom facts in Ruby that modules bring, where catalogs are compiled and facts collected: off, auto (ruby in PATH), or the path of an interpreter", false, nil,
 		readRuby,
 	},
 	{

@@ -196,6 +196,7 @@ func shellCommands() []cmd {
 		{name: "ca clean", shell: shell{"", "NAME...", "Revoke certificates, and remove them and requests"}},
 		{name: "ca generate", shell: shell{"", "NAME...", "Make keys, and certificates for them"}},
 		{name: "lookup", shell: shell{asks, "KEY...", "Look data up through the levels of hiera, as puppet lookup does"}},
+		{name: "device", shell: shell{asks, "[TYPE [NAME [ATTRIBUTE=VALUE...]]]", "The network devices of device.conf: list them, or ask one for its facts"}},
 		{name: "node", shell: shell{asks, "", "Deactivate nodes in PuppetDB, or show what it knows of them"}},
 		{name: "node deactivate", shellNext: nextNode, shell: shell{"", "NODE...", "Deactivate nodes"}},
 		{name: "node status", shellNext: nextNode, shell: shell{"", "NODE...", "Show whether nodes are active, and what came of them when"}},

@@ -1,4 +1,8 @@
-package hiera
+// Package hocon reads HOCON, a superset of JSON: the format of some files of data,
+// and of facter.conf. Keys are paths, values are put together, and there are
+// substitutions and +=. A file that includes others is refused. Substitutions do
+// not see the environment of the process.
+package hocon
 
 import (
 	"fmt"
@@ -13,22 +17,15 @@ import (
 	"indirtui/indirector/format"
 )
 
-// hoconData is Puppet's data_hash function for HOCON. Rule HIERA-DATA-02.
-func hoconData(c *Context, path string) (*file, error) {
-	return c.level.layer.c.load(path, func(content []byte) (data.Value, error) {
-		v, err := parseHOCON(string(content))
-		if err != nil {
-			return v, lookupError("Unable to parse (%s): %s", path, err)
-		}
-		return v, nil
-	})
-}
+// Limits on what is not ours.
+const (
+	maxDepth  = 200       // of objects and arrays within each other
+	maxValues = 1_000_000 // that substitutions may multiply to
+)
 
-// parseHOCON reads the superset of JSON that HOCON is: keys that are paths, values
-// that are put together, substitutions, and +=. An include is refused, as it would
-// read other files. Substitutions do not see the environment of the process.
-func parseHOCON(s string) (data.Value, error) {
-	p := &hoconParser{s: strings.TrimPrefix(s, "\ufeff")}
+// Decode returns what a file means, which is a hash. An error names the line.
+func Decode(s string) (data.Value, error) {
+	p := &parser{s: strings.TrimPrefix(s, "\ufeff")}
 	p.skip(true)
 	braced := p.eat('{')
 	root, err := p.object(braced)
@@ -40,52 +37,52 @@ func parseHOCON(s string) (data.Value, error) {
 	if err != nil {
 		return data.Value{}, err
 	}
-	r := &hoconResolver{root: root, busy: map[*hoconNode]bool{}}
+	r := &resolver{root: root, busy: map[*node]bool{}}
 	v, _, err := r.value(root)
 	return v, err
 }
 
-type hoconKind uint8
+type kind uint8
 
 const (
-	hoconText   hoconKind = iota // simple, perhaps part of a longer text
-	hoconObject                  //
-	hoconArray
-	hoconSubstitution
-	hoconJoined // several values beside each other
+	textKind kind = iota // simple, perhaps part of a longer text
+	objectKind
+	arrayKind
+	substitutionKind
+	joinedKind // several values beside each other
 )
 
-// A hoconNode is a value that is not resolved yet.
-type hoconNode struct {
-	kind     hoconKind
+// A node is a value that is not resolved yet.
+type node struct {
+	kind     kind
 	text     string
 	quoted   bool // the text is a string, whatever it looks like
 	blank    bool // the text only separates
 	names    []string
-	fields   map[string]*hoconNode
-	items    []*hoconNode
+	fields   map[string]*node
+	items    []*node
 	path     []string // of a substitution
 	optional bool
-	before   *hoconNode // what the field was before
+	before   *node // what the field was before
 }
 
-func newHoconObject() *hoconNode {
-	return &hoconNode{kind: hoconObject, fields: map[string]*hoconNode{}}
+func newObject() *node {
+	return &node{kind: objectKind, fields: map[string]*node{}}
 }
 
 // set gives a field, at the end of a path, another value. Objects are merged.
-func (n *hoconNode) set(path []string, v *hoconNode) {
+func (n *node) set(path []string, v *node) {
 	name := path[0]
 	old := n.fields[name]
 	if len(path) > 1 {
-		inner := newHoconObject()
+		inner := newObject()
 		inner.set(path[1:], v)
 		v = inner
 	}
 	switch {
 	case old == nil:
 		n.names = append(n.names, name)
-	case old.kind == hoconObject && v.kind == hoconObject:
+	case old.kind == objectKind && v.kind == objectKind:
 		for _, k := range v.names {
 			old.set([]string{k}, v.fields[k])
 		}
@@ -93,33 +90,33 @@ func (n *hoconNode) set(path []string, v *hoconNode) {
 		rest := slices.DeleteFunc(old.names, func(k string) bool { return slices.Contains(v.names, k) })
 		old.names = append(slices.Clone(v.names), rest...)
 		return
-	case v.kind == hoconObject && (old.kind == hoconSubstitution || old.kind == hoconJoined):
-		v = &hoconNode{kind: hoconJoined, items: []*hoconNode{old, v}}
+	case v.kind == objectKind && (old.kind == substitutionKind || old.kind == joinedKind):
+		v = &node{kind: joinedKind, items: []*node{old, v}}
 	}
 	v.before = old
 	n.fields[name] = v
 }
 
-type hoconParser struct {
+type parser struct {
 	s      string
 	at     int
 	depth  int
 	within []string // the path of the object that is read
 }
 
-func (p *hoconParser) wrong(expected string) error {
+func (p *parser) wrong(expected string) error {
 	line := 1 + strings.Count(p.s[:p.at], "\n")
 	return fmt.Errorf("line %d: expected %s", line, expected)
 }
 
-func (p *hoconParser) peek() byte {
+func (p *parser) peek() byte {
 	if p.at < len(p.s) {
 		return p.s[p.at]
 	}
 	return 0
 }
 
-func (p *hoconParser) eat(c byte) bool {
+func (p *parser) eat(c byte) bool {
 	if p.at < len(p.s) && p.s[p.at] == c {
 		p.at++
 		return true
@@ -129,7 +126,7 @@ func (p *hoconParser) eat(c byte) bool {
 
 // skip skips blanks and comments, and line breaks if lines is set. It reports
 // whether there was a line break.
-func (p *hoconParser) skip(lines bool) (broken bool) {
+func (p *parser) skip(lines bool) (broken bool) {
 	for p.at < len(p.s) {
 		switch c := p.s[p.at]; {
 		case c == '\n':
@@ -152,19 +149,19 @@ func (p *hoconParser) skip(lines bool) (broken bool) {
 }
 
 // separated skips what is between two elements: a comma, line breaks, or both.
-func (p *hoconParser) separated() bool {
+func (p *parser) separated() bool {
 	broken := p.skip(true)
 	comma := p.eat(',')
 	p.skip(true)
 	return broken || comma
 }
 
-func (p *hoconParser) object(braced bool) (*hoconNode, error) {
+func (p *parser) object(braced bool) (*node, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, p.wrong("less nesting")
 	}
 	defer func() { p.depth-- }()
-	n := newHoconObject()
+	n := newObject()
 	for {
 		p.skip(true)
 		if p.at >= len(p.s) && !braced || braced && p.eat('}') {
@@ -182,7 +179,7 @@ func (p *hoconParser) object(braced bool) (*hoconNode, error) {
 	}
 }
 
-func (p *hoconParser) field(n *hoconNode) error {
+func (p *parser) field(n *node) error {
 	path, err := p.path("=:+{")
 	if err != nil {
 		return err
@@ -210,15 +207,15 @@ func (p *hoconParser) field(n *hoconNode) error {
 		return err
 	}
 	if add {
-		self := &hoconNode{kind: hoconSubstitution, path: whole, optional: true}
-		v = &hoconNode{kind: hoconJoined, items: []*hoconNode{self, {kind: hoconArray, items: []*hoconNode{v}}}}
+		self := &node{kind: substitutionKind, path: whole, optional: true}
+		v = &node{kind: joinedKind, items: []*node{self, {kind: arrayKind, items: []*node{v}}}}
 	}
 	n.set(path, v)
 	return nil
 }
 
 // path reads names with dots between them, up to one of the bytes of end.
-func (p *hoconParser) path(end string) ([]string, error) {
+func (p *parser) path(end string) ([]string, error) {
 	var path []string
 	for {
 		p.skip(false)
@@ -246,7 +243,7 @@ func (p *hoconParser) path(end string) ([]string, error) {
 	}
 }
 
-func (p *hoconParser) quoted() (string, error) {
+func (p *parser) quoted() (string, error) {
 	if rest, ok := strings.CutPrefix(p.s[p.at:], `"""`); ok {
 		end := strings.Index(rest, `"""`)
 		if end < 0 {
@@ -278,8 +275,8 @@ func (p *hoconParser) quoted() (string, error) {
 
 // value reads values up to the end of the element: several beside each other are
 // put together.
-func (p *hoconParser) value() (*hoconNode, error) {
-	var items []*hoconNode
+func (p *parser) value() (*node, error) {
+	var items []*node
 	for {
 		from := p.at
 		p.skip(false)
@@ -288,7 +285,7 @@ func (p *hoconParser) value() (*hoconNode, error) {
 			break
 		}
 		if between := p.s[from:p.at]; between != "" && len(items) > 0 {
-			items = append(items, &hoconNode{text: between, blank: true})
+			items = append(items, &node{text: between, blank: true})
 		}
 		n, err := p.piece(c)
 		if err != nil {
@@ -302,10 +299,10 @@ func (p *hoconParser) value() (*hoconNode, error) {
 	case 1:
 		return items[0], nil
 	}
-	return &hoconNode{kind: hoconJoined, items: items}, nil
+	return &node{kind: joinedKind, items: items}, nil
 }
 
-func (p *hoconParser) piece(c byte) (*hoconNode, error) {
+func (p *parser) piece(c byte) (*node, error) {
 	switch {
 	case c == '{':
 		p.at++
@@ -315,10 +312,10 @@ func (p *hoconParser) piece(c byte) (*hoconNode, error) {
 		return p.array()
 	case c == '"':
 		text, err := p.quoted()
-		return &hoconNode{text: text, quoted: true}, err
+		return &node{text: text, quoted: true}, err
 	case strings.HasPrefix(p.s[p.at:], "${"):
 		p.at += 2
-		n := &hoconNode{kind: hoconSubstitution, optional: p.eat('?')}
+		n := &node{kind: substitutionKind, optional: p.eat('?')}
 		var err error
 		if n.path, err = p.path(""); err == nil && !p.eat('}') {
 			err = p.wrong("} after a substitution")
@@ -332,15 +329,15 @@ func (p *hoconParser) piece(c byte) (*hoconNode, error) {
 	if p.at == from {
 		return nil, p.wrong("a value")
 	}
-	return &hoconNode{text: p.s[from:p.at]}, nil
+	return &node{text: p.s[from:p.at]}, nil
 }
 
-func (p *hoconParser) array() (*hoconNode, error) {
+func (p *parser) array() (*node, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, p.wrong("less nesting")
 	}
 	defer func() { p.depth-- }()
-	n := &hoconNode{kind: hoconArray}
+	n := &node{kind: arrayKind}
 	for {
 		p.skip(true)
 		if p.eat(']') {
@@ -357,32 +354,29 @@ func (p *hoconParser) array() (*hoconNode, error) {
 	}
 }
 
-// maxHocon bounds the values that substitutions may multiply to.
-const maxHocon = 1_000_000
-
-// A hoconResolver makes data of nodes.
-type hoconResolver struct {
-	root  *hoconNode
-	busy  map[*hoconNode]bool
+// A resolver makes data of nodes.
+type resolver struct {
+	root  *node
+	busy  map[*node]bool
 	count int
 }
 
 // value returns the value of a node, or false if an optional substitution leaves
 // none.
-func (r *hoconResolver) value(n *hoconNode) (data.Value, bool, error) {
-	if r.count++; r.count > maxHocon {
-		return data.Value{}, false, fmt.Errorf("more than %d values", maxHocon)
+func (r *resolver) value(n *node) (data.Value, bool, error) {
+	if r.count++; r.count > maxValues {
+		return data.Value{}, false, fmt.Errorf("more than %d values", maxValues)
 	}
 	r.busy[n] = true
 	defer delete(r.busy, n)
 	switch n.kind {
-	case hoconText:
+	case textKind:
 		return n.simple(), true, nil
-	case hoconSubstitution:
+	case substitutionKind:
 		return r.substitution(n)
-	case hoconJoined:
+	case joinedKind:
 		return r.joined(n)
-	case hoconArray:
+	case arrayKind:
 		list := []data.Value{}
 		for _, item := range n.items {
 			v, ok, err := r.value(item)
@@ -394,7 +388,7 @@ func (r *hoconResolver) value(n *hoconNode) (data.Value, bool, error) {
 			}
 		}
 		return data.OfList(list), true, nil
-	case hoconObject:
+	case objectKind:
 		h := []data.Pair{}
 		for _, name := range n.names {
 			v, ok, err := r.value(n.fields[name])
@@ -411,24 +405,24 @@ func (r *hoconResolver) value(n *hoconNode) (data.Value, bool, error) {
 }
 
 var (
-	hoconInteger = regexp.MustCompile(`\A-?[0-9]+\z`)
-	hoconFloat   = regexp.MustCompile(`\A-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\z`)
+	integer = regexp.MustCompile(`\A-?[0-9]+\z`)
+	float   = regexp.MustCompile(`\A-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?\z`)
 )
 
 // simple is the value of a text alone. A number without a fraction is an integer,
 // however it is written.
-func (n *hoconNode) simple() data.Value {
+func (n *node) simple() data.Value {
 	switch {
 	case n.quoted:
 	case n.text == "true", n.text == "false":
 		return data.OfBool(n.text == "true")
 	case n.text == "null":
 		return data.Value{}
-	case hoconInteger.MatchString(n.text):
+	case integer.MatchString(n.text):
 		if i, ok := new(big.Int).SetString(n.text, 10); ok {
 			return data.OfBig(i)
 		}
-	case hoconFloat.MatchString(n.text):
+	case float.MatchString(n.text):
 		f, err := strconv.ParseFloat(n.text, 64)
 		if err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 			return data.OfInt(int64(f))
@@ -442,13 +436,13 @@ func (n *hoconNode) simple() data.Value {
 
 // substitution looks a path up from the root. A field that refers to itself means
 // what it was before.
-func (r *hoconResolver) substitution(n *hoconNode) (data.Value, bool, error) {
+func (r *resolver) substitution(n *node) (data.Value, bool, error) {
 	at := r.root
 	for _, name := range n.path {
-		for at != nil && at.kind != hoconObject && r.busy[at] {
+		for at != nil && at.kind != objectKind && r.busy[at] {
 			at = at.before
 		}
-		if at == nil || at.kind != hoconObject {
+		if at == nil || at.kind != objectKind {
 			at = nil
 			break
 		}
@@ -468,7 +462,7 @@ func (r *hoconResolver) substitution(n *hoconNode) (data.Value, bool, error) {
 
 // joined puts values together: objects are merged, arrays joined, and all else is
 // text with the blanks between.
-func (r *hoconResolver) joined(n *hoconNode) (v data.Value, found bool, err error) {
+func (r *resolver) joined(n *node) (v data.Value, found bool, err error) {
 	var texts strings.Builder
 	for _, item := range n.items {
 		next, ok, err := r.value(item)
@@ -485,9 +479,9 @@ func (r *hoconResolver) joined(n *hoconNode) (v data.Value, found bool, err erro
 		case next.Kind() == data.List && (!found || v.Kind() == data.List):
 			v = data.OfList(append(slices.Clone(v.List()), next.List()...))
 		case next.Kind() == data.Hash || next.Kind() == data.List || found && v.Kind() != data.String:
-			return v, false, fmt.Errorf("cannot put %s and %s together", RubyClass(v), RubyClass(next))
+			return v, false, fmt.Errorf("cannot put a %s and a %s together", v.Kind(), next.Kind())
 		default:
-			if item.kind == hoconText {
+			if item.kind == textKind {
 				texts.WriteString(item.text)
 			} else {
 				texts.WriteString(next.Text())
