@@ -60,7 +60,7 @@ func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Reso
 
 // statement returns the SQL that finds every row that can fit.
 func (q Collection) statement(f *filter) (text string, args []any) {
-	text = `SELECT n.certname, r.type, r.title, p.value, r.tags, r.file, r.line, r.kind, r.sensitive, c.produced, c.stored, n.deactivated, n.expired FROM `
+	text = `SELECT n.certname, r.type, r.title, p.value, d.tags, d.file, r.line, r.kind, r.sensitive, c.produced, c.stored, n.deactivated, n.expired FROM `
 	var where []string
 	and := func(condition string, value string) {
 		where = append(where, condition)
@@ -75,7 +75,7 @@ func (q Collection) statement(f *filter) (text string, args []any) {
 		where = append(where, "r.node = t.node AND r.type = t.type AND r.title = t.title")
 	}
 	// SQLite takes the tables of a cross join in this order.
-	text += "resources r CROSS JOIN nodes n CROSS JOIN catalogs c CROSS JOIN parameter_sets p WHERE "
+	text += "catalog_resources r CROSS JOIN nodes n CROSS JOIN catalogs c CROSS JOIN parameter_sets p CROSS JOIN declarations d WHERE "
 	where = append(where, "r.exported")
 	if q.Type != "" {
 		and("r.type = ?", q.Type)
@@ -84,7 +84,7 @@ func (q Collection) statement(f *filter) (text string, args []any) {
 		and("r.title = ?", title)
 	}
 	and("n.certname <> ?", q.Host)
-	where = append(where, "n.id = r.node AND c.node = r.node AND p.id = r.parameters")
+	where = append(where, "n.id = r.node AND c.node = r.node AND p.id = r.parameters AND d.id = r.declaration")
 	if q.Inactive == nil {
 		where = append(where, "n.deactivated IS NULL AND n.expired IS NULL")
 	}
