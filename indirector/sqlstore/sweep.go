@@ -149,6 +149,9 @@ func (s *Store) sweepShared(ctx context.Context, pause func() error, table, colu
 		var n int
 		n, err = s.small(ctx, pause, "DELETE FROM "+table+` WHERE id > ? AND id <= ?
 			AND NOT EXISTS (SELECT 1 FROM catalog_resources r WHERE r.`+column+" = "+table+".id)", id, id+window)
+		if usedAgain(err) {
+			err = nil // another sweep finds the rest of the window
+		}
 		removed += n
 	}
 	return removed, err
