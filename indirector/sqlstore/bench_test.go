@@ -139,6 +139,14 @@ func benchStore(b *testing.B, o sqlstore.Options) {
 		apply(b, s, benchFactset(n, 0, 1))
 		apply(b, s, benchCatalog(n, 0, 1))
 	}
+	if err := s.Close(); err != nil { // so that the log of SQLite is in its file
+		b.Fatal(err)
+	}
+	s = open(b, o)
+	st, err := s.Stats(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
 	next, later := nodes, 10.0 // a node that is not there, and a time that is newer than all
 	store := func(c *command.Command) { apply(b, s, c) }
 	first := func(make func(node, changed int, seconds float64) *command.Command) func(b *testing.B) {
@@ -172,10 +180,6 @@ func benchStore(b *testing.B, o sqlstore.Options) {
 				b.Fatal(err)
 			}
 		})
-		st, err := s.Stats(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
 		b.ReportMetric(float64(st.Bytes)/1000/float64(nodes), "kB/node")
 	})
 	b.Run("exported_all", collect(sqlstore.Collection{Type: "File"}, nodes*benchExported))

@@ -3,8 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -439,65 +437,6 @@ func (c *conn) putTags(ctx context.Context, node int64, tags, untagged []tagRow)
 		return err
 	}
 	return c.put(ctx, exportedTags, rows, nil)
-}
-
-// remove deletes rows of a node by the rest of their keys, whose columns have their types.
-func (c *conn) remove(ctx context.Context, table string, key []string, node int64, rows [][]any) error {
-	names, types := named(key)
-	for len(rows) > 0 {
-		n := c.portion(len(rows))
-		values, args := c.values(types, rows[:n])
-		_, err := c.exec(ctx, "DELETE FROM "+table+" WHERE node = ? AND ("+names+") IN ("+values+")", append([]any{node}, args...)...)
-		if err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// shared returns the ids of rows of a table by their hashes, and adds those that are new,
-// in the order of their hashes: so two transactions never wait for each other. Rows begin
-// with their hash. Rule STORE-SQL-10.
-func (c *conn) shared(ctx context.Context, t target, rows map[string][]any) (map[string]int64, error) {
-	hashes := slices.Sorted(maps.Keys(rows))
-	ids := make(map[string]int64, len(hashes))
-	missing := func() []string {
-		return slices.DeleteFunc(slices.Clone(hashes), func(h string) bool { _, known := ids[h]; return known })
-	}
-	read := func(scan func(...any) error) error {
-		var hash string
-		var id int64
-		err := scan(&hash, &id)
-		ids[hash] = id
-		return err
-	}
-	// Those that another transaction adds meanwhile are found in the second round.
-	for round := range 2 {
-		for condition, args := range c.among("hash", missing()) {
-			if err := c.each(ctx, read, "SELECT hash, id FROM "+t.table+" WHERE "+condition, args...); err != nil {
-				return nil, err
-			}
-		}
-		left := missing()
-		if len(left) == 0 {
-			return ids, nil
-		}
-		if round == 1 {
-			return nil, fmt.Errorf("row %s of %s does not stay", left[0], t.table)
-		}
-		added := make([][]any, len(left))
-		for i, h := range left {
-			added[i] = rows[h]
-		}
-		if err := c.put(ctx, t, added, read); err != nil {
-			return nil, err
-		}
-		if len(missing()) == 0 {
-			return ids, nil
-		}
-	}
-	return ids, nil
 }
 
 // resources returns those of a node, without their parameters.

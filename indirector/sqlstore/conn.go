@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"iter"
-	"strings"
 	"time"
 )
 
@@ -214,102 +212,6 @@ func (s *Store) within(ctx context.Context, pool chan *conn, begin string, begun
 		broken = e != nil && s.writers == nil || errors.Is(err, driver.ErrBadConn)
 	}
 	return err
-}
-
-// A target is a table that rows are put into.
-type target struct {
-	table   string
-	columns []string // each with its type in PostgreSQL: "node bigint"
-	tail    string   // what comes behind the values
-}
-
-// put inserts rows of values, of which each is one of a column. Read, unless it is nil, is
-// called for what the tail returns.
-func (c *conn) put(ctx context.Context, t target, rows [][]any, read func(scan func(...any) error) error) error {
-	names, types := named(t.columns)
-	head := "INSERT INTO " + t.table + "(" + names + ") "
-	for len(rows) > 0 {
-		n := c.portion(len(rows))
-		values, args := c.values(types, rows[:n])
-		var err error
-		if read != nil {
-			err = c.each(ctx, read, head+values+t.tail, args...)
-		} else {
-			_, err = c.exec(ctx, head+values+t.tail, args...)
-		}
-		if err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// named returns the names of columns, and their types.
-func named(columns []string) (names string, types []string) {
-	all := make([]string, len(columns))
-	types = make([]string, len(columns))
-	for i, column := range columns {
-		all[i], types[i], _ = strings.Cut(column, " ")
-	}
-	return strings.Join(all, ", "), types
-}
-
-// values returns rows as SQL has them: PostgreSQL takes an array for each column, so that
-// there is one statement for any number of rows.
-func (c *conn) values(types []string, rows [][]any) (text string, args []any) {
-	if !c.s.d.arrays {
-		for _, row := range rows {
-			args = append(args, row...)
-		}
-		return "VALUES " + marks(len(rows), len(types)), args
-	}
-	for i := range types {
-		column := make([]any, len(rows))
-		for k, row := range rows {
-			column[k] = row[i]
-			if s, ok := row[i].(stamp); ok {
-				column[k], _ = s.Value() // there is no error
-			}
-		}
-		args = append(args, column)
-	}
-	return "SELECT * FROM unnest(?::" + strings.Join(types, "[], ?::") + "[])", args
-}
-
-// among yields conditions that a text is one of those of a list, with their values.
-func (c *conn) among(column string, texts []string) iter.Seq2[string, []any] {
-	return func(yield func(string, []any) bool) {
-		for len(texts) > 0 {
-			n := c.portion(len(texts))
-			condition, args := column+" = ANY (?)", []any{texts[:n]}
-			if !c.s.d.arrays {
-				condition, args = column+" IN "+marks(1, n), make([]any, n)
-				for i := range args {
-					args[i] = texts[i]
-				}
-			}
-			if !yield(condition, args) {
-				return
-			}
-			texts = texts[n:]
-		}
-	}
-}
-
-// portion returns how many of n rows one statement takes. Where each has its placeholders
-// there are few such numbers, so that statements can be kept.
-func (c *conn) portion(n int) int {
-	const most = 5000
-	if c.s.d.arrays {
-		return min(n, most)
-	}
-	for _, p := range []int{64, 16, 4} {
-		if n >= p {
-			return p
-		}
-	}
-	return 1
 }
 
 // errStop ends a walk over rows.

@@ -2,7 +2,7 @@ package sqlstore
 
 import "context"
 
-// Version is that of the schema.
+// Version is the one of the schema.
 var Version = len(migrations)
 
 // OpenAt opens a store of an older program, which knows so many migrations, or of a newer
