@@ -4,7 +4,9 @@ package sqlstore_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,12 +20,20 @@ import (
 
 // What the figures of PuppetDB were taken with.
 const (
-	benchNodes     = 200
 	benchResources = 500
 	benchExported  = 10
 	benchEdges     = 585
 	benchFacts     = 135
 )
+
+// benchNodes is how many nodes are stored: INDIRTUI_STORES_NODES, else as many as with
+// PuppetDB.
+func benchNodes() int {
+	if n, err := strconv.Atoi(os.Getenv("INDIRTUI_STORES_NODES")); err == nil {
+		return n
+	}
+	return 200
+}
 
 // cpu is what this process has used. PostgreSQL's share is not in it.
 func cpu(b *testing.B) time.Duration {
@@ -46,12 +56,10 @@ func measured[T any](b *testing.B, prepare func(i int) T, op func(T)) {
 		b.StopTimer()
 		x := prepare(i)
 		i++
+		b.StartTimer()
 		before := cpu(b)
-		b.StartTimer()
 		op(x)
-		b.StopTimer()
 		used += cpu(b) - before
-		b.StartTimer()
 	}
 	b.ReportMetric(float64(used.Microseconds())/1000/float64(i), "cpu-ms/op")
 }
@@ -126,12 +134,20 @@ func BenchmarkStore(b *testing.B) {
 }
 
 func benchStore(b *testing.B, o sqlstore.Options) {
-	s := open(b, o)
-	for n := range benchNodes {
+	s, nodes := open(b, o), benchNodes()
+	for n := range nodes {
 		apply(b, s, benchFactset(n, 0, 1))
 		apply(b, s, benchCatalog(n, 0, 1))
 	}
-	next, later := benchNodes, 10.0 // a node that is not there, and a time that is newer than all
+	if err := s.Close(); err != nil { // so that the log of SQLite is in its file
+		b.Fatal(err)
+	}
+	s = open(b, o)
+	st, err := s.Stats(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	next, later := nodes, 10.0 // a node that is not there, and a time that is newer than all
 	store := func(c *command.Command) { apply(b, s, c) }
 	first := func(make func(node, changed int, seconds float64) *command.Command) func(b *testing.B) {
 		return func(b *testing.B) {
@@ -140,7 +156,7 @@ func benchStore(b *testing.B, o sqlstore.Options) {
 	}
 	again := func(make func(node, changed int, seconds float64) *command.Command, changed int) func(b *testing.B) {
 		return func(b *testing.B) {
-			measured(b, func(i int) *command.Command { later++; return make(i%benchNodes, changed, later) }, store)
+			measured(b, func(i int) *command.Command { later++; return make(i%nodes, changed, later) }, store)
 		}
 	}
 	none := func(i int) int { return i }
@@ -164,18 +180,14 @@ func benchStore(b *testing.B, o sqlstore.Options) {
 				b.Fatal(err)
 			}
 		})
-		st, err := s.Stats(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(st.Bytes)/1000/benchNodes, "kB/node")
+		b.ReportMetric(float64(st.Bytes)/1000/float64(nodes), "kB/node")
 	})
-	b.Run("exported_all", collect(sqlstore.Collection{Type: "File"}, benchNodes*benchExported))
-	b.Run("exported_by_tag", collect(sqlstore.Collection{Type: "File", Filter: list(str("tag"), str("=="), str("group7"))}, benchNodes*benchExported/20))
+	b.Run("exported_all", collect(sqlstore.Collection{Type: "File"}, nodes*benchExported))
+	b.Run("exported_by_tag", collect(sqlstore.Collection{Type: "File", Filter: list(str("tag"), str("=="), str("group7"))}, nodes*benchExported/20))
 	b.Run("exported_none", collect(sqlstore.Collection{Type: "Sshkey"}, 0))
 	b.Run("facts_find", func(b *testing.B) {
 		measured(b, none, func(i int) {
-			f, err := s.Facts(b.Context(), fmt.Sprintf("node%04d.example.com", i%benchNodes))
+			f, err := s.Facts(b.Context(), fmt.Sprintf("node%04d.example.com", i%nodes))
 			if err != nil || f.Values.Len() != benchFacts {
 				b.Fatal(f, err)
 			}
@@ -184,7 +196,7 @@ func benchStore(b *testing.B, o sqlstore.Options) {
 	b.Run("fact_search", func(b *testing.B) {
 		measured(b, none, func(int) {
 			names, err := s.FactSearch(b.Context(), []sqlstore.Condition{{Fact: "fact030", Op: "eq", Value: str("group7")}})
-			if err != nil || len(names) != benchNodes/20 {
+			if err != nil || len(names) != nodes/20 {
 				b.Fatal(names, err)
 			}
 		})

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ type catalog struct {
 
 // A resourceRow is one resource. Texts of JSON are as the store keeps them.
 type resourceRow struct {
+	number     int64 // by which edges of the node name it; 0 is none yet
 	typ, title string
 	parameters string // JSON, by name
 	set        string // the hash of parameters
@@ -39,7 +39,31 @@ type resourceRow struct {
 
 type edgeRow struct{ sourceType, sourceTitle, relation, targetType, targetTitle string }
 
+// An endsRow is an edge with the numbers of its resources.
+type endsRow struct {
+	source   int64
+	relation string
+	target   int64
+}
+
 type tagRow struct{ tag, typ, title string }
+
+// What a catalog fills.
+var (
+	parameterSets    = target{"parameter_sets", []string{"hash text", "value json"}, " ON CONFLICT DO NOTHING RETURNING hash, id"}
+	declarations     = target{"declarations", []string{"hash text", "tags json", "file text"}, " ON CONFLICT DO NOTHING RETURNING hash, id"}
+	catalogResources = target{
+		"catalog_resources",
+		[]string{
+			"node bigint", "number bigint", "type text", "title text", "parameters bigint", "declaration bigint",
+			"exported boolean", "line bigint", "kind text", "sensitive json",
+		},
+		` ON CONFLICT (node, number) DO UPDATE SET parameters = excluded.parameters, declaration = excluded.declaration,
+		exported = excluded.exported, line = excluded.line, kind = excluded.kind, sensitive = excluded.sensitive`,
+	}
+	catalogEdges = target{"catalog_edges", []string{"node bigint", "source bigint", "relation text", "target bigint"}, ""}
+	exportedTags = target{"exported_tags", []string{"node bigint", "tag text", "type text", "title text"}, " ON CONFLICT DO NOTHING"}
+)
 
 // relations are the kinds of edges.
 var relations = []string{"contains", "before", "required-by", "notifies", "subscription-of"}
@@ -76,9 +100,7 @@ func (n *catalog) readResources(v data.Value, k *checker) {
 	for i, r := range v.List() {
 		scratch = n.resources[i].read(r, k, scratch)
 	}
-	slices.SortStableFunc(n.resources, func(a, b resourceRow) int {
-		return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.title, b.title))
-	})
+	slices.SortStableFunc(n.resources, compareResources)
 	n.resources = slices.CompactFunc(n.resources, func(a, b resourceRow) bool {
 		same := a.typ == b.typ && a.title == b.title
 		if same {
@@ -86,6 +108,10 @@ func (n *catalog) readResources(v data.Value, k *checker) {
 		}
 		return same
 	})
+}
+
+func compareResources(a, b resourceRow) int {
+	return cmp.Or(cmp.Compare(a.typ, b.typ), cmp.Compare(a.title, b.title))
 }
 
 // read reads one resource. Scratch is memory to be used again.
@@ -180,9 +206,9 @@ func (n *catalog) readEdges(v data.Value, k *checker) {
 	for i := range n.resources {
 		there[[2]string{n.resources[i].typ, n.resources[i].title}] = true
 	}
-	n.edges = make([]edgeRow, v.Len())
-	for i, x := range v.List() {
-		e := &n.edges[i]
+	n.edges = make([]edgeRow, 0, v.Len())
+	for _, x := range v.List() {
+		var e edgeRow
 		source, target := x.Get("source"), x.Get("target")
 		e.sourceType, e.sourceTitle = valid(source.Get("type").Text()), valid(source.Get("title").Text())
 		e.targetType, e.targetTitle = valid(target.Get("type").Text()), valid(target.Get("title").Text())
@@ -190,10 +216,15 @@ func (n *catalog) readEdges(v data.Value, k *checker) {
 		if !slices.Contains(relations, e.relation) {
 			k.deviate("an edge of no kind: %.60q", e.relation)
 		}
+		whole := true
 		for _, end := range [][2]string{{e.sourceType, e.sourceTitle}, {e.targetType, e.targetTitle}} {
 			if !there[end] {
+				whole = false
 				k.deviate("an edge to nowhere: %s[%s] is not in the catalog", end[0], end[1])
 			}
+		}
+		if whole {
+			n.edges = append(n.edges, e)
 		}
 	}
 	slices.SortFunc(n.edges, compareEdges)
@@ -260,11 +291,10 @@ func (n *catalog) apply(ctx context.Context, tx *conn, o *Outcome) error {
 	o.What, o.Untouched = "resources", len(n.resources)
 	if known && hash == n.hash && edgesHash == n.edgesHash {
 		o.Result = Unchanged
+		return n.putHeader(ctx, tx, node.id)
 	}
-	if !known || hash != n.hash {
-		if err := n.putResources(ctx, tx, node.id, known, o); err != nil {
-			return err
-		}
+	if err := n.putResources(ctx, tx, node.id, known, o); err != nil {
+		return err
 	}
 	if !known || edgesHash != n.edgesHash {
 		if err := n.putEdges(ctx, tx, node.id, known, o); err != nil {
@@ -285,9 +315,11 @@ func (n *catalog) putHeader(ctx context.Context, tx *conn, node int64) error {
 	return err
 }
 
-// putResources writes the resources that differ from those that are there.
+// putResources writes the resources that differ from those that are there, and numbers
+// all.
 func (n *catalog) putResources(ctx context.Context, tx *conn, node int64, known bool, o *Outcome) error {
 	old := map[[2]string]resourceRow{}
+	var last int64
 	if known {
 		rows, err := tx.resources(ctx, node)
 		if err != nil {
@@ -296,6 +328,7 @@ func (n *catalog) putResources(ctx context.Context, tx *conn, node int64, known 
 		old = make(map[[2]string]resourceRow, len(rows))
 		for _, r := range rows {
 			old[[2]string{r.typ, r.title}] = r
+			last = max(last, r.number)
 		}
 	}
 	var changed []*resourceRow
@@ -305,6 +338,10 @@ func (n *catalog) putResources(ctx context.Context, tx *conn, node int64, known 
 		key := [2]string{r.typ, r.title}
 		was, there := old[key]
 		delete(old, key)
+		if r.number = was.number; !there {
+			last++
+			r.number = last
+		}
 		switch {
 		case there && was.same(r):
 			continue
@@ -319,29 +356,48 @@ func (n *catalog) putResources(ctx context.Context, tx *conn, node int64, known 
 	}
 	o.Untouched -= len(changed)
 	gone := make([][]any, 0, len(old))
-	for key, was := range old {
-		gone = append(gone, []any{key[0], key[1]})
+	for _, was := range old {
+		gone = append(gone, []any{was.number})
 		untagged = append(untagged, was.exportedTags()...)
 	}
 	o.Gone = len(gone)
-	if err := tx.remove(ctx, "resources", "type, title", node, gone); err != nil {
+	if err := tx.remove(ctx, catalogResources.table, []string{"number bigint"}, node, gone); err != nil {
 		return err
 	}
-	sets, err := tx.parameterSets(ctx, changed)
+	if err := tx.putChanged(ctx, node, changed); err != nil {
+		return err
+	}
+	return tx.putTags(ctx, node, tags, untagged)
+}
+
+// putChanged writes resources that have their numbers.
+func (c *conn) putChanged(ctx context.Context, node int64, changed []*resourceRow) error {
+	parameters, declared := make(map[string][]any, len(changed)), make(map[string][]any)
+	of := make([]string, len(changed)) // the hashes of declarations
+	for i, r := range changed {
+		of[i] = r.declaration()
+		parameters[r.set], declared[of[i]] = []any{r.set, r.parameters}, []any{of[i], r.tags, r.file}
+	}
+	sets, err := c.shared(ctx, parameterSets, parameters)
+	if err != nil {
+		return err
+	}
+	places, err := c.shared(ctx, declarations, declared)
 	if err != nil {
 		return err
 	}
 	rows := make([][]any, len(changed))
 	for i, r := range changed {
-		rows[i] = []any{node, r.typ, r.title, sets[r.set], r.tags, r.exported, r.file, r.line, r.kind, r.sensitive}
+		rows[i] = []any{node, r.number, r.typ, r.title, sets[r.set], places[of[i]], r.exported, r.line, r.kind, r.sensitive}
 	}
-	err = tx.put(ctx, "INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive)", ` ON CONFLICT (node, type, title) DO UPDATE SET
-		parameters = excluded.parameters, tags = excluded.tags, exported = excluded.exported, file = excluded.file, line = excluded.line,
-		kind = excluded.kind, sensitive = excluded.sensitive`, rows)
-	if err != nil {
-		return err
-	}
-	return tx.putTags(ctx, node, tags, untagged)
+	return c.put(ctx, catalogResources, rows, nil)
+}
+
+// declaration returns the hash of what resources of one declaration have alike.
+func (r *resourceRow) declaration() string {
+	var d digest
+	d.add(r.tags, text(r.file))
+	return d.sum()
 }
 
 // same reports whether two rows of one key are alike.
@@ -375,149 +431,65 @@ func (c *conn) putTags(ctx context.Context, node int64, tags, untagged []tagRow)
 		}
 	}
 	for _, t := range tags {
-		rows = append(rows, []any{t.tag, t.typ, node, t.title})
+		rows = append(rows, []any{node, t.tag, t.typ, t.title})
 	}
-	if err := c.remove(ctx, "exported_tags", "tag, type, title", node, gone); err != nil {
+	if err := c.remove(ctx, exportedTags.table, exportedTags.columns[1:], node, gone); err != nil {
 		return err
 	}
-	return c.put(ctx, "INSERT INTO exported_tags(tag, type, node, title)", " ON CONFLICT DO NOTHING", rows)
+	return c.put(ctx, exportedTags, rows, nil)
 }
 
-// remove deletes rows of a node by the rest of their keys.
-func (c *conn) remove(ctx context.Context, table, key string, node int64, rows [][]any) error {
-	for len(rows) > 0 {
-		n := portion(len(rows))
-		args := []any{node}
-		for _, row := range rows[:n] {
-			args = append(args, row...)
-		}
-		values := "VALUES " + marks(n, len(rows[0]))
-		if _, err := c.exec(ctx, "DELETE FROM "+table+" WHERE node = ? AND ("+key+") IN ("+values+")", args...); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// parameterSets returns the ids of the parameters of resources by their hash, and adds
-// those that are new, in the order of their hashes: so two transactions never wait for
-// each other. Rule STORE-SQL-10.
-func (c *conn) parameterSets(ctx context.Context, of []*resourceRow) (map[string]int64, error) {
-	values := make(map[string]string, len(of))
-	var hashes []string
-	for _, r := range of {
-		if _, there := values[r.set]; !there {
-			values[r.set] = r.parameters
-			hashes = append(hashes, r.set)
-		}
-	}
-	slices.Sort(hashes)
-	ids := make(map[string]int64, len(hashes))
-	missing := func() []string {
-		return slices.DeleteFunc(slices.Clone(hashes), func(h string) bool { _, known := ids[h]; return known })
-	}
-	read := func(scan func(...any) error) error {
-		var hash string
-		var id int64
-		err := scan(&hash, &id)
-		ids[hash] = id
-		return err
-	}
-	// Those that another transaction adds meanwhile are found in the second round.
-	for round := range 2 {
-		for part := range portions(missing()) {
-			if err := c.each(ctx, read, "SELECT hash, id FROM parameter_sets WHERE hash IN "+marks(1, len(part)), part...); err != nil {
-				return nil, err
-			}
-		}
-		if round == 1 {
-			break
-		}
-		for part := range portions(missing()) {
-			args := make([]any, 0, 2*len(part))
-			for _, h := range part {
-				args = append(args, h, values[h.(string)])
-			}
-			err := c.each(ctx, read, "INSERT INTO parameter_sets(hash, value) VALUES "+marks(len(part), 2)+" ON CONFLICT DO NOTHING RETURNING hash, id", args...)
-			if err != nil {
-				return nil, err
-			}
-		}
-		if len(missing()) == 0 {
-			return ids, nil
-		}
-	}
-	if left := missing(); len(left) > 0 {
-		return nil, fmt.Errorf("the set of parameters %s does not stay", left[0])
-	}
-	return ids, nil
-}
-
-// portions yields texts in numbers that statements are kept for.
-func portions(texts []string) func(yield func([]any) bool) {
-	return func(yield func([]any) bool) {
-		for len(texts) > 0 {
-			n := portion(len(texts))
-			part := make([]any, n)
-			for i := range part {
-				part[i] = texts[i]
-			}
-			if !yield(part) {
-				return
-			}
-			texts = texts[n:]
-		}
-	}
-}
-
-// resources returns those of a node, by type and title, without their parameters.
+// resources returns those of a node, without their parameters.
 func (c *conn) resources(ctx context.Context, node int64) (rows []resourceRow, err error) {
 	err = c.each(ctx, func(scan func(...any) error) error {
 		var r resourceRow
-		err := scan(&r.typ, &r.title, &r.set, &r.tags, &r.exported, &r.file, &r.line, &r.kind, &r.sensitive)
+		err := scan(&r.number, &r.typ, &r.title, &r.set, &r.tags, &r.exported, &r.file, &r.line, &r.kind, &r.sensitive)
 		rows = append(rows, r)
 		return err
-	}, `SELECT r.type, r.title, p.hash, r.tags, r.exported, r.file, r.line, r.kind, r.sensitive
-		FROM resources r JOIN parameter_sets p ON p.id = r.parameters WHERE r.node = ? ORDER BY r.type, r.title`, node)
+	}, `SELECT r.number, r.type, r.title, p.hash, d.tags, r.exported, d.file, r.line, r.kind, r.sensitive
+		FROM catalog_resources r JOIN parameter_sets p ON p.id = r.parameters JOIN declarations d ON d.id = r.declaration WHERE r.node = ?`, node)
 	return rows, err
 }
 
-// putEdges writes the edges that differ from those that are there.
+// putEdges writes the edges that differ from those that are there. Resources have their
+// numbers.
 func (n *catalog) putEdges(ctx context.Context, tx *conn, node int64, known bool, o *Outcome) error {
-	old := map[edgeRow]bool{}
+	old := map[endsRow]bool{}
 	if known {
-		rows, err := tx.edges(ctx, node)
+		err := tx.each(ctx, func(scan func(...any) error) error {
+			var e endsRow
+			err := scan(&e.source, &e.relation, &e.target)
+			old[e] = true
+			return err
+		}, "SELECT source, relation, target FROM catalog_edges WHERE node = ?", node)
 		if err != nil {
 			return err
 		}
-		for _, e := range rows {
-			old[e] = true
-		}
+	}
+	numbers := make(map[[2]string]int64, len(n.resources))
+	for i := range n.resources {
+		numbers[[2]string{n.resources[i].typ, n.resources[i].title}] = n.resources[i].number
 	}
 	var rows, gone [][]any
 	for _, e := range n.edges {
-		if old[e] {
-			delete(old, e)
+		ends := endsRow{numbers[[2]string{e.sourceType, e.sourceTitle}], e.relation, numbers[[2]string{e.targetType, e.targetTitle}]}
+		if old[ends] {
+			delete(old, ends)
 			continue
 		}
-		rows = append(rows, append([]any{node}, e.values()...))
+		rows = append(rows, []any{node, ends.source, ends.relation, ends.target})
 	}
 	for e := range old {
-		gone = append(gone, e.values())
+		gone = append(gone, []any{e.source, e.relation, e.target})
 	}
 	o.EdgesNew, o.EdgesGone = len(rows), len(gone)
 	if !known {
 		o.EdgesNew = 0 // that all of them are new is not worth a word
 	}
-	if err := tx.remove(ctx, "edges", "source_type, source_title, relation, target_type, target_title", node, gone); err != nil {
+	if err := tx.remove(ctx, catalogEdges.table, catalogEdges.columns[1:], node, gone); err != nil {
 		return err
 	}
-	return tx.put(ctx, "INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title)", "", rows)
-}
-
-func (e edgeRow) values() []any {
-	return []any{e.sourceType, e.sourceTitle, e.relation, e.targetType, e.targetTitle}
+	return tx.put(ctx, catalogEdges, rows, nil)
 }
 
 // edges returns those of a node, in order.

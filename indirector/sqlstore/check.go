@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,7 +24,7 @@ const maxProblems = 1000
 func (s *Store) Check(ctx context.Context) (ch Checked, err error) {
 	ch.Problems = []string{}
 	err = s.look(ctx, func(c *conn) error {
-		for _, check := range []func(context.Context, *conn) error{ch.database, ch.sets, ch.factsets, ch.catalogs, ch.tags, ch.reports} {
+		for _, check := range []func(context.Context, *conn) error{ch.database, ch.sets, ch.declarations, ch.factsets, ch.catalogs, ch.tags, ch.reports} {
 			if err := check(ctx, c); err != nil {
 				return err
 			}
@@ -56,9 +57,10 @@ func (ch *Checked) database(ctx context.Context, c *conn) error {
 	}
 	for _, r := range []struct{ what, text string }{
 		{"facts without a factset", "facts x WHERE NOT EXISTS (SELECT 1 FROM factsets f WHERE f.node = x.node)"},
-		{"resources without a catalog", "resources x WHERE NOT EXISTS (SELECT 1 FROM catalogs f WHERE f.node = x.node)"},
-		{"resources without parameters", "resources x WHERE NOT EXISTS (SELECT 1 FROM parameter_sets p WHERE p.id = x.parameters)"},
-		{"edges without a catalog", "edges x WHERE NOT EXISTS (SELECT 1 FROM catalogs f WHERE f.node = x.node)"},
+		{"resources without a catalog", "catalog_resources x WHERE NOT EXISTS (SELECT 1 FROM catalogs f WHERE f.node = x.node)"},
+		{"resources without parameters", "catalog_resources x WHERE NOT EXISTS (SELECT 1 FROM parameter_sets p WHERE p.id = x.parameters)"},
+		{"resources without a declaration", "catalog_resources x WHERE NOT EXISTS (SELECT 1 FROM declarations d WHERE d.id = x.declaration)"},
+		{"edges without a catalog", "catalog_edges x WHERE NOT EXISTS (SELECT 1 FROM catalogs f WHERE f.node = x.node)"},
 		{"catalogs without a node", "catalogs x WHERE NOT EXISTS (SELECT 1 FROM nodes f WHERE f.id = x.node)"},
 		{"factsets without a node", "factsets x WHERE NOT EXISTS (SELECT 1 FROM nodes f WHERE f.id = x.node)"},
 		{"reports without a node", "reports x WHERE NOT EXISTS (SELECT 1 FROM nodes f WHERE f.id = x.node)"},
@@ -85,6 +87,18 @@ func (ch *Checked) sets(ctx context.Context, c *conn) error {
 		}
 		return err
 	}, "SELECT hash, value FROM parameter_sets")
+}
+
+func (ch *Checked) declarations(ctx context.Context, c *conn) error {
+	return c.each(ctx, func(scan func(...any) error) error {
+		var r resourceRow
+		var hash string
+		err := scan(&hash, &r.tags, &r.file)
+		if r.declaration() != hash {
+			ch.problem("the declaration %s is to have the hash %s", hash, r.declaration())
+		}
+		return err
+	}, "SELECT hash, tags, file FROM declarations")
 }
 
 // A hashed is a row with its hash.
@@ -131,6 +145,7 @@ func (ch *Checked) catalogs(ctx context.Context, c *conn) error {
 		if err != nil {
 			return err
 		}
+		slices.SortFunc(rows, compareResources)
 		if is := hashOfResources(rows); is != h.hash {
 			ch.problem("the resources of %q have the hash %s, and are to have %s", h.certname, is, h.hash)
 		}

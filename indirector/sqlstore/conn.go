@@ -214,34 +214,6 @@ func (s *Store) within(ctx context.Context, pool chan *conn, begin string, begun
 	return err
 }
 
-// put inserts rows of values. Each is of one length. Head is "INSERT INTO t(a, b)", tail
-// what comes behind the values.
-func (c *conn) put(ctx context.Context, head, tail string, rows [][]any) error {
-	for len(rows) > 0 {
-		n := portion(len(rows))
-		var args []any
-		for _, row := range rows[:n] {
-			args = append(args, row...)
-		}
-		if _, err := c.exec(ctx, head+" VALUES "+marks(n, len(rows[0]))+tail, args...); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// portion returns how many of n rows one statement takes: there are few such numbers,
-// so that statements can be kept.
-func portion(n int) int {
-	for _, p := range []int{64, 16, 4} {
-		if n >= p {
-			return p
-		}
-	}
-	return 1
-}
-
 // errStop ends a walk over rows.
 var errStop = errors.New("no more rows are wanted")
 

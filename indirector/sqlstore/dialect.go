@@ -12,13 +12,16 @@ import (
 type dialect struct {
 	name     string
 	numbered bool              // placeholders are $1, not ?
+	arrays   bool              // a value may be an array
 	types    *strings.Replacer // of names in the schema
 	lock     string            // the end of a SELECT that keeps others from the row
 	// How transactions begin.
 	beginWrite, beginRead string
 	again                 func(error) bool // whether a transaction may succeed when it is tried again
-	sameFact              string           // how a value of facts is looked up by its index
-	maxKey                int              // bytes of what identifies a row: type and title
+	// What the index of facts has of a text, and the text of a fact: with a plus SQLite
+	// does not put what it equals into that of the index, and uses it.
+	indexed, factText string
+	maxKey            int // bytes of what identifies a row: type and title
 }
 
 var (
@@ -26,22 +29,24 @@ var (
 		name: "sqlite",
 		types: strings.NewReplacer(
 			"{id}", "INTEGER PRIMARY KEY", "{ref}", "INTEGER", "{key}", "TEXT", "{time}", "TEXT", "{json}", "TEXT", "{flag}", "INTEGER",
-			"{clustered}", "WITHOUT ROWID", "{hash of value}", "value", "{index of edges}", "",
+			"{clustered}", "WITHOUT ROWID", "{hash of value}", "value", "{start of value}", "substr(value, 1, 32)", "{as text}", "", "{index of edges}", "",
 			"{key of edges}", ", PRIMARY KEY (node, source_type, source_title, relation, target_type, target_title)",
 		),
 		beginWrite: "BEGIN IMMEDIATE",
 		beginRead:  "BEGIN",
 		again:      func(error) bool { return false },
-		sameFact:   "f.value = ?",
+		indexed:    "substr(%s, 1, 32)",
+		factText:   "+f.value",
 		maxKey:     64 << 10,
 	}
 	postgresDialect = dialect{
 		name:     "postgresql",
 		numbered: true,
+		arrays:   true,
 		// Text is compared by its bytes, as Go and SQLite do, and JSON is kept as it is written.
 		types: strings.NewReplacer(
 			"{id}", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "{ref}", "BIGINT", "{key}", `TEXT COLLATE "C"`, "{time}", "TIMESTAMPTZ", "{json}", "JSON", "{flag}", "BOOLEAN",
-			"{clustered}", "", "{hash of value}", "md5(value::text)", "{key of edges}", "",
+			"{clustered}", "", "{hash of value}", "md5(value::text)", "{start of value}", "md5(value::text)", "{as text}", "::text", "{key of edges}", "",
 			// Two titles may be longer than an index takes.
 			"{index of edges}", `CREATE UNIQUE INDEX edges_key ON edges
 	(node, md5(source_type || '[' || source_title || '] ' || relation || ' ' || target_type || '[' || target_title || ']'));`,
@@ -50,7 +55,8 @@ var (
 		beginWrite: "BEGIN",
 		beginRead:  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
 		again:      postgresAgain,
-		sameFact:   "md5(f.value::text) = md5(?)",
+		indexed:    "md5(%s)",
+		factText:   "f.value::text",
 		maxKey:     2500, // of the 2704 bytes that an index takes
 	}
 )

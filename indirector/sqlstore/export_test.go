@@ -2,10 +2,15 @@ package sqlstore
 
 import "context"
 
-// OpenWith opens a store with other migrations.
-func OpenWith(ctx context.Context, o Options, steps []string) (*Store, error) {
+// Version is the one of the schema.
+var Version = len(migrations)
+
+// OpenAt opens a store of an older program, which knows so many migrations, or of a newer
+// one, which knows more.
+func OpenAt(ctx context.Context, o Options, version int, more ...string) (*Store, error) {
+	steps := migrations[:version:version]
+	for _, text := range more {
+		steps = append(steps, migration{text: text})
+	}
 	return open(ctx, o, steps)
 }
-
-// Migrations are those of the program.
-func Migrations() []string { return migrations }

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -34,33 +36,46 @@ func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Reso
 	ctx, end := s.asks(ctx, "exported "+q.Type)
 	defer func() { end(fmt.Sprintf("%d resources", len(found)), err) }()
 	text, args := q.statement(f)
+	var inactive []Node
 	err = s.look(ctx, func(c *conn) error {
-		rows := 0
+		found, inactive = nil, nil
+		var row exportedRow
+		rows, columns, tags := 0, row.columns(), make(map[string][]string)
 		return c.each(ctx, func(scan func(...any) error) error {
 			if rows++; rows > maxFound {
 				return fmt.Errorf("more than %d exported resources are to be looked at: ask for a tag", maxFound)
 			}
-			r, n, err := readExported(scan, f)
-			switch {
-			case err != nil || r == nil:
+			if err := scan(columns...); err != nil {
 				return err
+			}
+			r, err := row.resource(f, tags)
+			switch n := (Node{Certname: row.exporter, Deactivated: row.deactivated.time(), Expired: row.expired.time()}); {
+			case err != nil || r == nil:
 			case n.Inactive().IsZero():
 				found = append(found, r)
 			default:
-				q.Inactive(n)
+				inactive = append(inactive, n)
 			}
-			return nil
+			return err
 		}, text, args...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("collect from %s: %w", s.name, err)
+	}
+	// A database would sort all that is in the rows.
+	slices.SortFunc(found, func(a, b *model.Resource) int {
+		return cmp.Or(strings.Compare(a.Exporter, b.Exporter), strings.Compare(a.Type, b.Type), strings.Compare(a.Title, b.Title))
+	})
+	slices.SortStableFunc(inactive, func(a, b Node) int { return strings.Compare(a.Certname, b.Certname) })
+	for i := range inactive {
+		q.Inactive(&inactive[i])
 	}
 	return found, nil
 }
 
 // statement returns the SQL that finds every row that can fit.
 func (q Collection) statement(f *filter) (text string, args []any) {
-	text = `SELECT n.certname, r.type, r.title, p.value, r.tags, r.file, r.line, r.kind, r.sensitive, c.produced, c.stored, n.deactivated, n.expired FROM `
+	text = `SELECT n.certname, r.type, r.title, p.value, d.tags, d.file, r.line, r.kind, r.sensitive, c.produced, c.stored, n.deactivated, n.expired FROM `
 	var where []string
 	and := func(condition string, value string) {
 		where = append(where, condition)
@@ -75,7 +90,7 @@ func (q Collection) statement(f *filter) (text string, args []any) {
 		where = append(where, "r.node = t.node AND r.type = t.type AND r.title = t.title")
 	}
 	// SQLite takes the tables of a cross join in this order.
-	text += "resources r CROSS JOIN nodes n CROSS JOIN catalogs c CROSS JOIN parameter_sets p WHERE "
+	text += "catalog_resources r CROSS JOIN nodes n CROSS JOIN catalogs c CROSS JOIN parameter_sets p CROSS JOIN declarations d WHERE "
 	where = append(where, "r.exported")
 	if q.Type != "" {
 		and("r.type = ?", q.Type)
@@ -84,39 +99,57 @@ func (q Collection) statement(f *filter) (text string, args []any) {
 		and("r.title = ?", title)
 	}
 	and("n.certname <> ?", q.Host)
-	where = append(where, "n.id = r.node AND c.node = r.node AND p.id = r.parameters")
+	where = append(where, "n.id = r.node AND c.node = r.node AND p.id = r.parameters AND d.id = r.declaration")
 	if q.Inactive == nil {
 		where = append(where, "n.deactivated IS NULL AND n.expired IS NULL")
 	}
-	return text + strings.Join(where, " AND ") + " ORDER BY n.certname, r.type, r.title", args
+	return text + strings.Join(where, " AND "), args
 }
 
-// readExported reads a row, and the node that exports it. The resource is nil if it does
-// not fit.
-func readExported(scan func(...any) error, f *filter) (*model.Resource, *Node, error) {
-	r := &model.Resource{Exported: true}
-	var parameters, tags string
-	var file, kind, sensitive *string
-	var line *int64
-	var produced, stored, deactivated, expired stamp
-	if err := scan(&r.Exporter, &r.Type, &r.Title, &parameters, &tags, &file, &line, &kind, &sensitive, &produced, &stored, &deactivated, &expired); err != nil {
-		return nil, nil, err
+// An exportedRow is what a row has. One is used for all rows of an answer.
+type exportedRow struct {
+	exporter, typ, title, parameters, tags string
+	file, kind, sensitive                  *string
+	line                                   *int64
+	produced, stored, deactivated, expired stamp
+}
+
+// columns are where a row is read to, in the order of the statement.
+func (e *exportedRow) columns() []any {
+	return []any{
+		&e.exporter, &e.typ, &e.title, &e.parameters, &e.tags, &e.file, &e.line, &e.kind, &e.sensitive,
+		&e.produced, &e.stored, &e.deactivated, &e.expired,
 	}
-	var err error
-	if r.Parameters, err = decode(parameters); err != nil {
-		return nil, nil, fmt.Errorf("the parameters of %s of %q: %w", r.Ref(), r.Exporter, err)
+}
+
+// resource makes the resource of a row, or nil if it does not fit. Seen are lists of tags by
+// their JSON: many rows have the same.
+func (e *exportedRow) resource(f *filter, seen map[string][]string) (*model.Resource, error) {
+	failed := func(what string, err error) error {
+		return fmt.Errorf("the %s of %s[%s] of %q: %w", what, e.typ, e.title, e.exporter, err)
 	}
-	if r.Tags, err = decodeTexts(tags); err != nil {
-		return nil, nil, fmt.Errorf("the tags of %s of %q: %w", r.Ref(), r.Exporter, err)
+	parameters, err := decode(e.parameters)
+	if err != nil {
+		return nil, failed("parameters", err)
 	}
-	if !f.fits(filtered{r.Title, r.Tags, r.Parameters}) {
-		return nil, nil, nil
+	tags, there := seen[e.tags]
+	if !there {
+		if tags, err = decodeTexts(e.tags); err != nil {
+			return nil, failed("tags", err)
+		}
+		seen[e.tags] = tags
 	}
-	r.Parameters = withoutNulls(r.Parameters)
-	r.File, r.Line, r.Kind = or(file), or(line), or(kind)
-	r.Produced, r.Stored = produced.time(), stored.time()
-	r.Sensitive, err = decodeTexts(or(sensitive))
-	return r, &Node{Certname: r.Exporter, Deactivated: deactivated.time(), Expired: expired.time()}, err
+	if !f.fits(filtered{e.title, tags, parameters}) {
+		return nil, nil
+	}
+	r := &model.Resource{
+		Type: e.typ, Title: e.title, Exported: true, Exporter: e.exporter, Parameters: withoutNulls(parameters), Tags: slices.Clone(tags),
+		File: or(e.file), Line: or(e.line), Kind: or(e.kind), Produced: e.produced.time(), Stored: e.stored.time(),
+	}
+	if r.Sensitive, err = decodeTexts(or(e.sensitive)); err != nil {
+		return nil, failed("Sensitive parameters", err)
+	}
+	return r, nil
 }
 
 // or returns what p points at, or the zero value.

@@ -117,10 +117,12 @@ func (f *factset) put(ctx context.Context, tx *conn, node int64, known bool, o *
 		gone = append(gone, []any{name})
 	}
 	o.Gone, o.Untouched = len(gone), len(f.facts)-len(rows)
-	if err := tx.remove(ctx, "facts", "name", node, gone); err != nil {
+	if err := tx.remove(ctx, "facts", []string{"name text"}, node, gone); err != nil {
 		return err
 	}
-	return tx.put(ctx, "INSERT INTO facts(node, name, value)", " ON CONFLICT (node, name) DO UPDATE SET value = excluded.value", rows)
+	return tx.put(ctx, target{
+		"facts", []string{"node bigint", "name text", "value json"}, " ON CONFLICT (node, name) DO UPDATE SET value = excluded.value",
+	}, rows, nil)
 }
 
 // facts returns those of a node, by name.

@@ -27,10 +27,17 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 	}
+	first := version
 	for ; version < latest; version++ {
 		if err := s.step(ctx, version); err != nil {
 			return fmt.Errorf("migrate its schema from version %d to %d: %w", version, version+1, err)
 		}
+	}
+	if first > 0 && first < latest && s.writers != nil {
+		_ = s.alone(ctx, func(c *conn) error { // what it fails to give back is used again
+			_, err := c.ExecContext(ctx, "VACUUM")
+			return err
+		})
 	}
 	return nil
 }
@@ -67,8 +74,14 @@ func (s *Store) step(ctx context.Context, from int) error {
 		if is, err := c.version(ctx); err != nil || is != from {
 			return err
 		}
-		if _, err := c.ExecContext(ctx, s.d.types.Replace(s.steps[from])); err != nil {
+		step := s.steps[from]
+		if _, err := c.ExecContext(ctx, s.d.types.Replace(step.text)); err != nil {
 			return err
+		}
+		if step.then != nil {
+			if err := step.then(ctx, c); err != nil {
+				return err
+			}
 		}
 		after := fmt.Sprintf("PRAGMA user_version = %d; PRAGMA application_id = %d", from+1, applicationID)
 		if s.writers == nil {
@@ -145,21 +158,25 @@ var (
 	createTable = regexp.MustCompile(`(?s)CREATE TABLE (\w+) \(\n(.*?)\n\)`)
 	columnLine  = regexp.MustCompile(`(?m)^\t([a-z_]+) `)
 	addColumn   = regexp.MustCompile(`ALTER TABLE (\w+) ADD COLUMN (\w+)`)
+	dropTable   = regexp.MustCompile(`DROP TABLE (\w+)`)
 )
 
-// tablesOf returns the tables that migrations make, by name.
-func tablesOf(steps []string) (tables []table) {
+// tablesOf returns the tables that migrations make and leave, by name.
+func tablesOf(steps []migration) (tables []table) {
 	for _, step := range steps {
-		for _, m := range createTable.FindAllStringSubmatch(step, -1) {
+		for _, m := range createTable.FindAllStringSubmatch(step.text, -1) {
 			t := table{name: m[1]}
 			for _, c := range columnLine.FindAllStringSubmatch(m[2], -1) {
 				t.columns = append(t.columns, c[1])
 			}
 			tables = append(tables, t)
 		}
-		for _, m := range addColumn.FindAllStringSubmatch(step, -1) {
+		for _, m := range addColumn.FindAllStringSubmatch(step.text, -1) {
 			i := slices.IndexFunc(tables, func(t table) bool { return t.name == m[1] })
 			tables[i].columns = append(tables[i].columns, m[2])
+		}
+		for _, m := range dropTable.FindAllStringSubmatch(step.text, -1) {
+			tables = slices.DeleteFunc(tables, func(t table) bool { return t.name == m[1] })
 		}
 	}
 	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(a.name, b.name) })

@@ -70,6 +70,13 @@ func postgresAgain(err error) bool {
 		errors.As(err, &lost) || pgconn.SafeToRetry(err)
 }
 
+// usedAgain reports that a row was to be removed to which another transaction has just
+// referred.
+func usedAgain(err error) bool {
+	e := (*pgconn.PgError)(nil)
+	return errors.As(err, &e) && e.Code == "23503"
+}
+
 // plain returns an error without the password, if it has one, and with advice.
 func (s *Store) plain(err error) error {
 	if err == nil || s.o.URL == "" {

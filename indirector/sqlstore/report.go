@@ -170,6 +170,8 @@ func (r *report) apply(ctx context.Context, tx *conn, o *Outcome) error {
 			id, i, e.at, e.typ, e.title, e.property, e.name, e.status, e.oldValue, e.newValue, e.message, e.file, e.line, e.containment, e.corrective,
 		}
 	}
-	return tx.put(ctx, `INSERT INTO events(report, number, at, resource_type, resource_title, property, name, status, old_value, new_value, message,
-		file, line, containment, corrective_change)`, "", rows)
+	return tx.put(ctx, target{"events", []string{
+		"report bigint", "number bigint", "at timestamptz", "resource_type text", "resource_title text", "property text", "name text", "status text",
+		"old_value text", "new_value text", "message text", "file text", "line bigint", "containment json", "corrective_change boolean",
+	}, ""}, rows, nil)
 }

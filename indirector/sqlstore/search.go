@@ -87,16 +87,20 @@ func (c Condition) check() error {
 // equality returns the condition in SQL, by the index of values.
 func (s *Store) equality(c Condition) (text string, args []any) {
 	args = []any{valid(c.Fact)}
-	var same []string
-	for _, t := range spellings(c.Value) {
-		same = append(same, s.d.sameFact)
-		args = append(args, t)
+	texts := spellings(c.Value)
+	for range 2 {
+		for _, t := range texts {
+			args = append(args, t)
+		}
 	}
+	d := s.d
+	parts := strings.Repeat(", "+fmt.Sprintf(d.indexed, "?"), len(texts))[2:]
+	same := fmt.Sprintf(d.indexed, strings.TrimPrefix(d.factText, "+")) + " IN (" + parts + ") AND " + d.factText + " IN " + marks(1, len(texts))
 	in := " AND n.id IN ("
 	if c.Op == "ne" {
 		in = " AND n.id NOT IN ("
 	}
-	return in + "SELECT f.node FROM facts f WHERE f.name = ? AND (" + strings.Join(same, " OR ") + "))", args
+	return in + "SELECT f.node FROM facts f WHERE f.name = ? AND " + same + ")", args
 }
 
 // spellings returns the JSON of a scalar: of a whole number with and without a point,
@@ -118,6 +122,9 @@ func spellings(v data.Value) []string {
 		if text, err := appendJSON(nil, v); err == nil {
 			texts = append(texts, string(text))
 		}
+	}
+	if len(texts) == 0 {
+		texts = append(texts, "") // what is no JSON equals nothing
 	}
 	return texts
 }

@@ -48,7 +48,7 @@ type Store struct {
 	name string // the path, or the URL without its password
 	db   *sql.DB
 	// steps are the migrations.
-	steps []string
+	steps []migration
 	// Connections of SQLite, which keep their statements. One of them writes.
 	writers, readers chan *conn
 
@@ -63,7 +63,7 @@ type Store struct {
 // date. Errors name the path or the URL, but no password.
 func Open(ctx context.Context, o Options) (*Store, error) { return open(ctx, o, migrations) }
 
-func open(ctx context.Context, o Options, steps []string) (*Store, error) {
+func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}

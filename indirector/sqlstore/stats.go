@@ -53,10 +53,10 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 			{"factsets", &st.Factsets},
 			{"facts", &st.Facts},
 			{"catalogs", &st.Catalogs},
-			{"resources", &st.Resources},
-			{"resources WHERE exported", &st.Exported},
+			{"catalog_resources", &st.Resources},
+			{"catalog_resources WHERE exported", &st.Exported},
 			{"parameter_sets", &st.Sets},
-			{"edges", &st.Edges},
+			{"catalog_edges", &st.Edges},
 			{"reports", &st.Reports},
 			{"events", &st.Events},
 		} {

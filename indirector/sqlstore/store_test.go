@@ -310,9 +310,10 @@ func TestMigrations(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		more := append(sqlstore.Migrations()[:1:1], "ALTER TABLE nodes ADD COLUMN colour TEXT;")
+		const more = "ALTER TABLE nodes ADD COLUMN colour TEXT;"
+		newer := sqlstore.Version + 1
 		for range 2 {
-			s, err := sqlstore.OpenWith(t.Context(), o, more)
+			s, err := sqlstore.OpenAt(t.Context(), o, sqlstore.Version, more)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -325,21 +326,21 @@ func TestMigrations(t *testing.T) {
 		}
 		if o.Path != "" {
 			before := o
-			before.Path += ".version-1"
+			before.Path += fmt.Sprint(".version-", sqlstore.Version)
 			old := open(t, before)
 			if f, err := old.Facts(t.Context(), "a"); err != nil || f.Values.Len() != 1 {
 				t.Errorf("the copy: %v, %v", f, err)
 			}
 		}
 		_, err = sqlstore.Open(t.Context(), o)
-		if err == nil || !strings.Contains(err.Error(), "its schema has version 2, and this program knows 1") {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its schema has version %d, and this program knows %d", newer, newer-1)) {
 			t.Errorf("a newer schema: %v", err)
 		}
-		broken := append(more[:2:2], "CREATE TABLE half (x INTEGER); CREATE TABLE nodes (x INTEGER)")
-		if _, err := sqlstore.OpenWith(t.Context(), o, broken); err == nil || !strings.Contains(err.Error(), "migrate its schema from version 2 to 3") {
+		const broken = "CREATE TABLE half (x INTEGER); CREATE TABLE nodes (x INTEGER)"
+		if _, err := sqlstore.OpenAt(t.Context(), o, sqlstore.Version, more, broken); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("migrate its schema from version %d to %d", newer, newer+1)) {
 			t.Errorf("a step that fails: %v", err)
 		}
-		s, err = sqlstore.OpenWith(t.Context(), o, more) // nothing of it is left
+		s, err = sqlstore.OpenAt(t.Context(), o, sqlstore.Version, more) // nothing of it is left
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,10 +398,10 @@ func TestHostileFiles(t *testing.T) {
 		}, "it is no regular file"},
 		{"another program's", run("CREATE TABLE bookmarks (url TEXT)"), "it is an SQLite database of another program (application_id 0x0)"},
 		{"another application", run("PRAGMA application_id = 5"), "it is an SQLite database of another program (application_id 0x5)"},
-		{"an extra column", ours(run("ALTER TABLE resources ADD COLUMN colour TEXT")), `its table resources has a column "colour", which version 1 of the schema has not`},
-		{"a column less", ours(run("DROP VIEW inventory; DROP VIEW exported; ALTER TABLE resources DROP COLUMN sensitive")), `its table resources lacks the column "sensitive"`},
-		{"a table less", ours(run("DROP TABLE edges")), "its table edges cannot be read"},
-		{"newer", ours(run("PRAGMA user_version = 99")), "its schema has version 99, and this program knows 1"},
+		{"an extra column", ours(run("ALTER TABLE catalog_resources ADD COLUMN colour TEXT")), `its table catalog_resources has a column "colour", which version 2 of the schema has not`},
+		{"a column less", ours(run("DROP VIEW exported; DROP VIEW edges; DROP VIEW resources; ALTER TABLE catalog_resources DROP COLUMN sensitive")), `its table catalog_resources lacks the column "sensitive"`},
+		{"a table less", ours(run("DROP TABLE catalog_edges")), "its table catalog_edges cannot be read"},
+		{"newer", ours(run("PRAGMA user_version = 99")), "its schema has version 99, and this program knows 2"},
 		{"cut off", ours(func(t *testing.T, path string) {
 			if err := os.Truncate(path, 8192); err != nil {
 				t.Fatal(err)
@@ -539,8 +540,10 @@ func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	for statement, want := range map[string]string{
 		"UPDATE facts SET value = '2'":                             `the facts of "a" have the hash`,
-		"UPDATE resources SET tags = '[]'":                         `the resources of "a" have the hash`,
-		"UPDATE edges SET relation = 'before'":                     `the edges of "a" have the hash`,
+		"UPDATE declarations SET tags = '[]'":                      `the resources of "a" have the hash`,
+		"UPDATE declarations SET file = '/x'":                      "the declaration ",
+		"UPDATE catalog_edges SET relation = 'before'":             `the edges of "a" have the hash`,
+		"UPDATE catalog_edges SET target = 7":                      `the edges of "a" have the hash`,
 		"UPDATE parameter_sets SET value = '{\"x\":1}'":            "the set of parameters",
 		"DELETE FROM exported_tags":                                `the tag "t" of the exported Notify[x] is not in exported_tags`,
 		"INSERT INTO exported_tags VALUES ('u', 'Notify', 1, 'x')": `the tag "u" of Notify[x] is not that of an exported resource`,
@@ -568,4 +571,48 @@ func TestCheckFinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// older are commands that testdata/version1.sql has: resources that are declared alike, and
+// an edge to nowhere.
+func older(t *testing.T) []*command.Command {
+	return []*command.Command{
+		facts(t, "a", 1, `{"kernel":"Linux","size":1.0,"os":{"name":"Debian"}}`),
+		catalog(t, "a", 1, `[{"title":"x","file":"/a.pp","line":1,"tags":["t","u"],"exported":true,"parameters":{"k":1}},
+			{"title":"y","file":"/a.pp","line":2,"tags":["t","u"],"parameters":{"k":1}},{"title":"z","tags":["t","u"]},{"title":"w","file":"","tags":[]},
+			{"type":"Class","title":"X","kind":"class","file":"/b.pp","tags":[],"sensitive_parameters":["secret"]}]`,
+			`[["x","y","before"],["x","z","contains"],["z","z","notifies"],["x","y","contains"]]`),
+		catalog(t, "b", 1, `[{"title":"x","file":"/a.pp","line":1,"tags":["t","u"],"parameters":{"k":1}},{"title":"y"}]`, `[["x","y","before"],["x","gone","before"]]`),
+		facts(t, "b", 1, `{"kernel":"SunOS"}`),
+	}
+}
+
+// TestMigratesSharedTexts brings a store of version 1, as that program wrote it, to the
+// present one. What is there stays: the same commands change nothing.
+func TestMigratesSharedTexts(t *testing.T) {
+	t.Parallel()
+	rows, err := os.ReadFile("testdata/version1.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	everyDialect(t, func(t *testing.T, o sqlstore.Options) {
+		s, err := sqlstore.OpenAt(t.Context(), o, 1)
+		if err == nil {
+			err = s.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, o, string(rows))
+		o.Lax = true
+		s = open(t, o)
+		if ch := checked(t, s); ch.Catalogs != 2 || ch.Factsets != 2 {
+			t.Errorf("got %+v", ch)
+		}
+		for _, c := range older(t) {
+			if o := apply(t, s, c); o.Result != sqlstore.Unchanged {
+				t.Errorf("%s of %s: %v", c.Name, c.Certname, o)
+			}
+		}
+	})
 }

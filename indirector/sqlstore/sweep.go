@@ -107,7 +107,10 @@ func (s *Store) sweep(ctx context.Context, pause func() error) (w Swept, err err
 			}
 		}
 	}
-	if w.Sets, err = s.sweepSets(ctx, pause); err != nil {
+	if w.Sets, err = s.sweepShared(ctx, pause, parameterSets.table, "parameters"); err == nil {
+		_, err = s.sweepShared(ctx, pause, declarations.table, "declaration")
+	}
+	if err != nil {
 		return w, s.failed("sweep", err)
 	}
 	_, err = s.change(ctx, func(c *conn) error {
@@ -134,18 +137,21 @@ func (s *Store) small(ctx context.Context, pause func() error, text string, args
 	return n, err
 }
 
-// sweepSets removes the sets of parameters that no resource has.
-func (s *Store) sweepSets(ctx context.Context, pause func() error) (removed int, err error) {
+// sweepShared removes the rows of a table that no resource has in a column.
+func (s *Store) sweepShared(ctx context.Context, pause func() error, table, column string) (removed int, err error) {
 	const window = 5000 // ids
 	var last *int64
 	err = s.look(ctx, func(c *conn) error {
-		_, err := c.one(ctx, []any{&last}, "SELECT max(id) FROM parameter_sets")
+		_, err := c.one(ctx, []any{&last}, "SELECT max(id) FROM "+table)
 		return err
 	})
 	for id := int64(0); err == nil && id < or(last); id += window {
 		var n int
-		n, err = s.small(ctx, pause, `DELETE FROM parameter_sets WHERE id > ? AND id <= ?
-			AND NOT EXISTS (SELECT 1 FROM resources r WHERE r.parameters = parameter_sets.id)`, id, id+window)
+		n, err = s.small(ctx, pause, "DELETE FROM "+table+` WHERE id > ? AND id <= ?
+			AND NOT EXISTS (SELECT 1 FROM catalog_resources r WHERE r.`+column+" = "+table+".id)", id, id+window)
+		if usedAgain(err) {
+			err = nil // another sweep finds the rest of the window
+		}
 		removed += n
 	}
 	return removed, err

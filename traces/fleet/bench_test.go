@@ -34,8 +34,8 @@ func BenchmarkShip(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "traces/s")
 }
 
-// many is a database with as many requests as INDIRTUI_FLEET_ROWS has it, of 5000
-// nodes and three instances, over three days.
+// many is a database with as many requests as INDIRTUI_FLEET_ROWS has it, in runs of ten,
+// of 5000 nodes and three instances, over three days.
 func many(b *testing.B) (url string, n int) {
 	n = 100_000
 	if text := os.Getenv("INDIRTUI_FLEET_ROWS"); text != "" {
@@ -48,10 +48,13 @@ func many(b *testing.B) (url string, n int) {
 	server.Exec(b, url,
 		"SELECT indirtui.day(current_date - 1), indirtui.day(current_date - 2)",
 		"INSERT INTO indirtui.instances (session, name, source, shipped) SELECT 's' || i, 'proxy' || i, '', 1 FROM generate_series(2, 4) i",
-		fmt.Sprintf(`INSERT INTO indirtui.traces SELECT 2 + i %% 3, i, now() - (%d - i) * interval '2 days' / %d, i, 1000000 + i %% 977, 'find',
-			(ARRAY['catalog', 'node', 'facts', 'file_metadata'])[1 + i %% 4], 'node' || i %% 5000 || '.example.com', 'production', 'agent node' || i %% 5000 || '.example.com',
-			CASE WHEN i %% 500 = 0 THEN 'err' ELSE 'ok' END, 'terminus', 'compiler', '', 'setting', '', lpad(to_hex(i / 10), 8, '0'), '', true, 0, 0, false, 0, '', false, false, false,
-			'', '', 100, '', '', substr(t.line, 1) FROM generate_series(1, %d) i, (SELECT line FROM indirtui.traces LIMIT 1) t`, n, n, n),
+		fmt.Sprintf(`INSERT INTO indirtui.traces SELECT 2 + r %% 3, i, now() - (%d - i) * interval '2 days' / %d, i, 1000000 + i %% 977, 'find',
+			(ARRAY['catalog', 'node', 'facts', 'file_metadata'])[1 + i %% 4], 'node' || r %% 5000 || '.example.com', 'production', 'agent node' || r %% 5000 || '.example.com',
+			CASE WHEN i %% 500 = 0 THEN 'err' ELSE 'ok' END, 'terminus', 'compiler', '', 'setting', '', lpad(to_hex(r), 8, '0'), '', true, 0, 0, false, 0, '', false, false, false,
+			'', '', 100, '', '', substr(t.line, 1)
+			FROM generate_series(1, %d) i, LATERAL (SELECT i / 10 AS r) r, (SELECT line FROM indirtui.traces LIMIT 1) t`, n, n, n),
+		fmt.Sprintf(`INSERT INTO indirtui.runs SELECT 2 + r %% 3, lpad(to_hex(r), 8, '0'), 'node' || r %% 5000 || '.example.com', '',
+			now() - (%d - 10 * r) * interval '2 days' / %d, now() - (%d - 10 * r - 9) * interval '2 days' / %d, 10 FROM generate_series(0, %d / 10) r`, n, n, n, n, n),
 		"UPDATE indirtui.instances SET shipped = "+strconv.Itoa(n/3)+" WHERE id > 1",
 		"ANALYZE",
 	)

@@ -132,7 +132,7 @@ func alsoNamed(ctx context.Context, c conn, run string) (names []string, err err
 	}
 	first, last, nodes := known[0].first, known[0].last, []string{}
 	for _, p := range known {
-		nodes = append(nodes, p.node)
+		nodes = append(nodes, strings.ToLower(p.node))
 		if p.first.Before(first) {
 			first = p.first
 		}
@@ -140,7 +140,7 @@ func alsoNamed(ctx context.Context, c conn, run string) (names []string, err err
 			last = p.last
 		}
 	}
-	parts, err := partsOf(ctx, c, "r.node = ANY ($1) AND r.last >= $2 AND r.first <= $3", nodes, first.Add(-2*near), last.Add(2*near))
+	parts, err := partsOf(ctx, c, "lower(r.node) = ANY ($1) AND r.last >= $2 AND r.first <= $3", nodes, first.Add(-2*near), last.Add(2*near))
 	if err != nil {
 		return nil, err
 	}

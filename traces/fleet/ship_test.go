@@ -352,21 +352,17 @@ func TestShipKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := record(t, url, "proxy1", store.Options{Rotate: 1 << 20})
-	stop, asked := make(chan struct{}), make(chan int)
-	go func() { // it goes on recording
+	more, asked := make(chan struct{}), make(chan int)
+	go func() { // it goes on recording, but no more than can be shipped in the end
 		n := 0
-		for {
-			select {
-			case <-stop:
-				asked <- n
-				return
-			default:
-				in.askMany(t, 200)
-				n += 200
-			}
+		for range more {
+			in.askMany(t, 200)
+			n += 200
 		}
+		asked <- n
 	}()
 	for range kills {
+		more <- struct{}{}
 		c := exec.CommandContext(t.Context(), program)
 		c.Env = append(os.Environ(), shipURL+"="+url, shipPath+"="+in.Path())
 		if err := c.Start(); err != nil {
@@ -378,7 +374,7 @@ func TestShipKilled(t *testing.T) {
 		}
 		_ = c.Wait() // it was killed
 	}
-	close(stop)
+	close(more)
 	n := <-asked
 	if err := in.Close(); err != nil {
 		t.Fatal(err)

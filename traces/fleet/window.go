@@ -160,8 +160,12 @@ func (f *Fleet) add(order []key, from uint64, list []*found) {
 // join reads the runs around requests, and finds out which are one.
 func (f *Fleet) join(ctx context.Context, c conn, list []*found) error {
 	var first, last time.Time
+	known := map[runKey]bool{}
+	var of []int32
+	var names []string
 	for _, r := range list {
-		if r.head.Run == "" {
+		k := runKey{r.instance, r.head.Run}
+		if k.run == "" {
 			continue
 		}
 		if first.IsZero() || r.at.Before(first) {
@@ -170,14 +174,26 @@ func (f *Fleet) join(ctx context.Context, c conn, list []*found) error {
 		if r.at.After(last) {
 			last = r.at
 		}
+		if !known[k] {
+			known[k] = true
+			of, names = append(of, k.instance), append(names, k.run)
+		}
 	}
 	if first.IsZero() {
 		return nil
 	}
-	parts, err := partsOf(ctx, c, "r.last >= $1 AND r.first <= $2", first.Add(-2*near), last.Add(2*near))
+	// What their nodes did meanwhile, and those of which the node is not known.
+	const these = "unnest($1::int[], $2::text[]) AS x(instance, run)"
+	parts, err := partsOf(ctx, c, `lower(r.node) IN (SELECT lower(k.node) FROM indirtui.runs k JOIN `+these+` USING (instance, run) WHERE k.node <> '')
+		AND r.last >= $3 AND r.first <= $4`, of, names, first.Add(-2*near), last.Add(2*near))
 	if err != nil {
 		return err
 	}
+	alone, err := partsOf(ctx, c, "r.node = '' AND (r.instance, r.run) IN (SELECT * FROM "+these+")", of, names)
+	if err != nil {
+		return err
+	}
+	parts = append(parts, alone...)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for k, j := range join(parts) {

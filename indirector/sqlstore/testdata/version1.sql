@@ -1,0 +1,28 @@
+-- The rows of a store that the program of version 1 of the schema has written.
+INSERT INTO nodes(certname) VALUES ('a');
+INSERT INTO nodes(certname) VALUES ('b');
+INSERT INTO factsets(node, environment, produced, stored, producer, hash) VALUES (1, 'production', '2026-11-22T08:00:01.000Z', '2026-11-27T20:48:36.304Z', 'puppet', '4b40e50650a2b0be58df9b7042a8e9873833f495');
+INSERT INTO factsets(node, environment, produced, stored, producer, hash) VALUES (2, 'production', '2026-11-22T08:00:01.000Z', '2026-11-27T20:48:36.304Z', 'puppet', 'ce6d0f61395b12175e4d2040d5a98f42a9d257a5');
+INSERT INTO facts(node, name, value) VALUES (1, 'kernel', '"Linux"');
+INSERT INTO facts(node, name, value) VALUES (2, 'kernel', '"SunOS"');
+INSERT INTO facts(node, name, value) VALUES (1, 'os', '{"name":"Debian"}');
+INSERT INTO facts(node, name, value) VALUES (1, 'size', '1.0');
+INSERT INTO catalogs(node, environment, version, catalog_uuid, transaction_uuid, code_id, job_id, produced, stored, producer, hash, edges_hash) VALUES (1, 'production', '1', NULL, NULL, NULL, NULL, '2026-11-22T08:00:01.000Z', '2026-11-27T20:48:36.304Z', 'puppet', 'd4ecb425524df53403987ecbe645ceba2ab234c5', '1eba9cd122cccb581fcec80a56b21a34b23c61ad');
+INSERT INTO catalogs(node, environment, version, catalog_uuid, transaction_uuid, code_id, job_id, produced, stored, producer, hash, edges_hash) VALUES (2, 'production', '1', NULL, NULL, NULL, NULL, '2026-11-22T08:00:01.000Z', '2026-11-27T20:48:36.304Z', 'puppet', '4a38f06fbbb149020617f44ee43d9c5f66e454da', 'd7fa68be57abf24c151acdf7f12ffff729001fd8');
+INSERT INTO parameter_sets(hash, value) VALUES ('44136fa355b3678a1146ad16f7e8649e94fb4fc2', '{}');
+INSERT INTO parameter_sets(hash, value) VALUES ('a0da1fce57d0e4f9f0ae4e4cbe040d34dcc04625', '{"k":1}');
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (1, 'Class', 'X', 1, '[]', FALSE, '/b.pp', NULL, 'class', '["secret"]');
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (1, 'Notify', 'w', 1, '[]', FALSE, '', NULL, NULL, NULL);
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (1, 'Notify', 'x', 2, '["t","u"]', TRUE, '/a.pp', 1, NULL, NULL);
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (1, 'Notify', 'y', 2, '["t","u"]', FALSE, '/a.pp', 2, NULL, NULL);
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (1, 'Notify', 'z', 1, '["t","u"]', FALSE, NULL, NULL, NULL, NULL);
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (2, 'Notify', 'x', 2, '["t","u"]', FALSE, '/a.pp', 1, NULL, NULL);
+INSERT INTO resources(node, type, title, parameters, tags, exported, file, line, kind, sensitive) VALUES (2, 'Notify', 'y', 1, '["notify"]', FALSE, NULL, NULL, NULL, NULL);
+INSERT INTO exported_tags(tag, type, node, title) VALUES ('t', 'Notify', 1, 'x');
+INSERT INTO exported_tags(tag, type, node, title) VALUES ('u', 'Notify', 1, 'x');
+INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title) VALUES (1, 'Notify', 'x', 'before', 'Notify', 'y');
+INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title) VALUES (1, 'Notify', 'x', 'contains', 'Notify', 'y');
+INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title) VALUES (1, 'Notify', 'x', 'contains', 'Notify', 'z');
+INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title) VALUES (1, 'Notify', 'z', 'notifies', 'Notify', 'z');
+INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title) VALUES (2, 'Notify', 'x', 'before', 'Notify', 'gone');
+INSERT INTO edges(node, source_type, source_title, relation, target_type, target_title) VALUES (2, 'Notify', 'x', 'before', 'Notify', 'y');
