@@ -16,9 +16,13 @@ import (
 	"indirtui/traces"
 )
 
+// NotSubmitted is the class of a Failure of Submit after PuppetDB was asked.
+const NotSubmitted = "Puppet::Util::Puppetdb::CommandSubmissionError"
+
 // Submit sends a command. It returns PuppetDB's answer, a hash with the uuid by
 // which the command is queued: whether it will be stored is not known then. With
-// soft_write_failure the result of a failure is what was logged, and no error.
+// soft_write_failure the result of a failure is what was logged, and no error; another
+// *[indirector.Failure] is left to the caller to log.
 // Rules PDB-HTTP-02, PDB-HTTP-03, PDB-HTTP-13, PDB-HTTP-14.
 func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) {
 	cfg, err := c.Config()
@@ -48,8 +52,8 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	}
 	message := indirector.Message(err)
 	c.note(func(s *State) { s.Failed, s.Failure = c.now(), message })
-	c.log.Error(message)
 	if cfg.SoftFailure {
+		c.log.Error(message)
 		soften(ctx, cfg, tried, err)
 		return message, nil
 	}
@@ -57,7 +61,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 		traces.ExplainFailure(ctx, "no PuppetDB took the command: "+leftBehind(tried))
 	}
 	return nil, &indirector.Failure{
-		Class: "Puppet::Util::Puppetdb::CommandSubmissionError", Message: message, Origin: "network",
+		Class: NotSubmitted, Message: message, Origin: "network",
 		Path: strings.Join(texts(cfg.ServerURLs), ", "), Hidden: leftBehind(tried), Err: err,
 	}
 }
