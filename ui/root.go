@@ -14,6 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/stores"
 	"indirtui/traces/query"
 	"indirtui/ui/requests"
 	"indirtui/ui/screen"
@@ -89,6 +90,7 @@ type Model struct {
 	begun bool // the user has pressed a key
 
 	problems int // what is wrong with Puppet's configuration, as of the last snapshot
+	stores   []stores.State
 }
 
 // Messages of the root to itself.
@@ -240,10 +242,13 @@ func (r *Model) notice(what string) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// recount counts what is wrong with the configuration.
+// recount counts what is wrong with the configuration, and asks how stores are.
 func (r *Model) recount() {
 	if r.env.Problems != nil {
 		r.problems = len(r.env.Problems())
+	}
+	if r.cfg.Stores != nil {
+		r.stores = r.cfg.Stores()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/puppetdb/command"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -41,7 +42,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	result, tried, err := c.submit(ctx, cfg, cmd, body)
 	switch {
 	case err == nil:
-		c.note(func(s *State) { s.Queued, s.QueuedAt = c.now(), answered(tried).url.Host })
+		c.became.Add(stores.Queued, c.now(), cmd.String()+" at "+answered(tried).url.Host)
 		if known := c.confirmed(ctx, cfg, cmd, tried); known != "" {
 			traces.Explain(ctx, known)
 		}
@@ -51,7 +52,11 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 		return nil, err
 	}
 	message := indirector.Message(err)
-	c.note(func(s *State) { s.Failed, s.Failure = c.now(), message })
+	kind := stores.Failed
+	if a := answered(tried); a != nil && !a.answer.OK() {
+		kind = stores.Refused
+	}
+	c.became.Add(kind, c.now(), cmd.String()+": "+message)
 	if cfg.SoftFailure {
 		c.log.Error(message)
 		soften(ctx, cfg, tried, err)

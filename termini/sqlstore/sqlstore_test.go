@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client/clienttest"
+	"indirtui/indirector/stores"
 	"indirtui/termini/sqlstore"
 	"indirtui/traces"
 	"indirtui/traces/leaktest"
@@ -174,6 +177,43 @@ func TestStories(t *testing.T) {
 		if diff := cmp.Diff(tt.notes, s.notes()); diff != "" {
 			t.Errorf("%s: notes %s", name, diff)
 		}
+	}
+}
+
+// What became of commands is known without asking the store: stored, refused, and that
+// the file cannot be opened.
+func TestState(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	line := func() string {
+		st := s.shared["store sqlite"].(stores.Store).State()
+		text, _ := st.Line(time.UTC)
+		return text
+	}
+	save := func(at int, inst indirector.Instance, d indirector.Descriptor) {
+		s.seconds.Store(int64(at))
+		_, _ = s.ask(t, d, indirector.Save, indirector.Request{Key: "a01", Instance: inst})
+	}
+	bad := catalog(notify("x", func(r *model.Resource) { r.Tags = []string{"Upper"} }))
+	s.settings["sqlite_database"] = filepath.Join(t.TempDir(), "none")
+	clienttest.WriteFile(t, s.settings["sqlite_database"], []byte(strings.Repeat("no database ", 100)))
+	for i, tt := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { save(1, kernel, sqlstore.SQLiteFacts) }, "sqlite: failed 08:00:01"},
+		{func() { _ = os.Remove(s.settings["sqlite_database"]); save(2, kernel, sqlstore.SQLiteFacts) }, "sqlite: stored 08:00:02, 1 failed"},
+		{func() { save(3, bad, sqlstore.SQLiteCatalog) }, "sqlite: refused 08:00:03"},
+		{func() { save(1, kernel, sqlstore.SQLiteFacts) }, "sqlite: refused 08:00:03"}, // it is older
+		{func() { save(4, kernel, sqlstore.SQLiteFacts) }, "sqlite: stored 08:00:04, 1 refused, 1 failed"},
+	} {
+		tt.do()
+		if got := line(); got != tt.want {
+			t.Errorf("%d: got %q, want %q", i, got, tt.want)
+		}
+	}
+	if got := s.shared["store sqlite"].(stores.Store).State().Last[stores.Refused].What; got != "replace catalog of a01: PuppetDB refuses tags with capital letters: Notify[x] has 'Upper'" {
+		t.Errorf("got %q", got)
 	}
 }
 
