@@ -55,7 +55,6 @@ type Cache struct {
 	cut     bool // there are more than maxEntries
 	scanned bool // a scan is on its way
 	err     error
-	now     time.Time
 	plans   map[entryID]string // what the next find would meet, by entry
 	asked   entryID
 }
@@ -234,7 +233,7 @@ type entriesChosen struct {
 // lay chooses and orders the entries that are shown. Where a filter has to look
 // at many the command does it, and those that were shown stay meanwhile.
 func (c *Cache) lay() tea.Cmd {
-	all, expr, now := c.index.all, c.expr, c.now
+	all, expr, now := c.index.all, c.expr, c.env.Now()
 	if expr == nil {
 		c.order(slices.Clone(all))
 		return nil
@@ -329,7 +328,6 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 	}
 	switch msg := msg.(type) {
 	case session.Snapshot:
-		c.now = msg.At
 		if c.engine == nil {
 			return nil
 		}
@@ -562,7 +560,7 @@ func (c *Cache) askFilter() tea.Cmd {
 
 func (c *Cache) setFilter(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
-	expr, err := query.ParseAt(text, c.now)
+	expr, err := query.ParseAt(text, c.env.Now())
 	if err != nil {
 		return screen.Warn("filter: "+err.Error(), "")
 	}

@@ -200,3 +200,16 @@ func TestListingTakesLong(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Ages are as of when they are drawn, also without news.
+func TestAgesGoOn(t *testing.T) {
+	t.Parallel()
+	now := uitest.Began
+	engine := &shelf{entries: []indirector.Entry{entry("web01", "json", 1, 3, 30)}}
+	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return now }, Places: func(env *session.Env) []ui.Place {
+		return []ui.Place{{Key: "4", Name: "Cache", Screen: cache.New(t.Context(), env, engine)}}
+	}}, 80, 24)
+	p.Keys("4").Want("1 entry", " 3m ", "in 30m")
+	now = now.Add(31 * time.Minute)
+	p.Want(" 34m ", "expired 1m", "1 expired")
+}

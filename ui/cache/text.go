@@ -12,7 +12,6 @@ import (
 // at all requests of the log.
 func Biographies(ctx context.Context, env *session.Env, engine Engine, indirection, key string) ([]string, error) {
 	c := New(ctx, env, engine)
-	c.now = env.Now()
 	var found []*entry
 	err := engine.Walk(ctx, func(e indirector.Entry) bool {
 		if e.Key == key {
