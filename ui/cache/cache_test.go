@@ -90,7 +90,7 @@ func TestOneEntry(t *testing.T) {
 	t.Parallel()
 	s := &shelf{entries: []indirector.Entry{entry("web01", "json", 687, 12, 18)}}
 	p := place(t, s)
-	p.Want("1 entries", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
+	p.Want("1 entry", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
 	p.Keys("x").Want("not now: read-only")
 	s.writes = true
 	p.Keys("enter").Want("nobody answers")
