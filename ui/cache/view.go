@@ -162,6 +162,7 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 func (c *Cache) biography(e *entry) (facts widget.Facts) {
 	facts.Put(term.Plain, "written by", c.writer(e))
 	facts.Put(term.Plain, "produced", c.produced(e))
+	facts.Put(term.Attention, "last save", c.env.Redacted(c.plans[e.id].save))
 	facts.Put(term.Plain, "expiry", c.expiry(e))
 	facts.Put(term.Plain, "served", c.served(e))
 	facts.Put(term.Plain, "next", c.next(e))
@@ -255,12 +256,14 @@ func (c *Cache) next(e *entry) string {
 	r, _ := c.engine.Explain(e.Indirection)
 	primary, cached := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	plan := ""
-	if why := c.plans[e.id]; why != "" {
+	if why := c.plans[e.id].next; why != "" {
 		plan = "; a find now: " + why
 	}
 	switch {
 	case e.Key == "":
 		return "nothing: it cannot be listed"
+	case e.orphan && !e.Produced.IsZero(): // collectors read it, as others do that ask the store
+		return fmt.Sprintf("it stays until a request that names %s replaces it: no route of %s leads there%s", e.Terminus, e.Indirection, plan)
 	case e.orphan:
 		return fmt.Sprintf("it stays: no route leads to %s, so it is not read, replaced or removed%s", e.Terminus, plan)
 	case e.Err != nil:
