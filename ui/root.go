@@ -695,8 +695,9 @@ func (r *Model) chooseTour() tea.Cmd {
 		return r.show(screen.Toast{Text: "the tour is made for the demo", Advice: ":demo shows it"})
 	}
 	var items []widget.Item
+	const keys = "123456789abcdefghi"
 	for i, j := range tour.Journeys() {
-		items = append(items, widget.Item{Key: rune('1' + i), Name: j.Name, Do: func() tea.Msg { return screen.BeginTour{Number: i} }})
+		items = append(items, widget.Item{Key: rune(keys[i]), Name: j.Name, Do: func() tea.Msg { return screen.BeginTour{Number: i} }})
 	}
 	return r.push(widget.NewMenu(&r.env.Shared, "a guided tour: which way?", items))
 }

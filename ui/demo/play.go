@@ -117,9 +117,11 @@ func in(r *indirector.Request) {
 	r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromApplication, "the server of the demo keeps it in sqlite"
 }
 
-// exported is what went through the store: hosts that two nodes export and the third
-// collects, one of the two deactivated meanwhile, and a catalog that is refused.
+// exported is what went through the store half an hour ago: hosts that two nodes export,
+// and a catalog that is refused. The third node collects them now, and one of the two was
+// deactivated meanwhile.
 func (p *player) exported() {
+	p.site.ago.Store(int64(31 * time.Minute))
 	for _, node := range []struct{ name, tag string }{{exporter, "cluster"}, {gone, "cluster"}, {"d04.example.com", "Cluster"}} {
 		catalog, ok := p.instance("catalog", "site/data/exported.json", node.name, "").(*model.Catalog)
 		for i := 0; ok && i < len(catalog.Resources); i++ {
@@ -132,6 +134,7 @@ func (p *player) exported() {
 			r.Instance = catalog
 		})
 	}
+	p.site.ago.Store(0)
 	p.do("face node", "", indirector.Destroy, "node", gone, in)
 	p.do("server", "61d1", indirector.Find, "catalog", collector, func(r *indirector.Request) {
 		in(r)
