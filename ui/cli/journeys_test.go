@@ -473,7 +473,7 @@ func TestJourney5MyRoutesAreIgnored(t *testing.T) {
 		tr.sees("facts  history", "x terminus puppetdb", "routes.yaml:4, ", "not agent")
 		tr.golden("journey5-routes")
 		tr.key("H", "Routes > facts > history", "application    agent", "1. puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)",
-			"2. facter", "setting facts_terminus, puppet.conf:14 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
+			"2. facter", "setting facts_terminus, puppet.conf:19 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
 		tr.golden("journey5-history")
 		tr.key("esc", "- Routes ", "facts  history")
 		tr.key("y", "copy", "as routes.yaml")
@@ -529,7 +529,7 @@ func (tr *trip) menu() string {
 func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 	t.Parallel()
 	looks := func(tr *trip, frame string) {
-		tr.key("4", "- Cache ", "8 entries", "3 orphan")
+		tr.key("4", "- Cache ", "10 entries", "4 orphan")
 		tr.filter("web01 ind=catalog", "2 of ").cursor("catalog", "web01.example.com", "json", "1h 31m", "never: not kept", "#2")
 		tr.line("o catalog", "web01.example.com", "yaml", "41d", "unknown")
 		tr.golden(frame)
@@ -543,7 +543,7 @@ func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 		tr.sees("written by", "#2 find catalog, run 5a1b", "no expiry: terminus json does not keep it")
 		tr.golden("journey10-meta")
 		tr.key("esc", "- Cache ", "2 of ")
-		tr.key("u", "- Requests ", "ind=catalog key=web01.example.com ", "51 of 1 048").cursor(" 1044 ", "C json", "stale")
+		tr.key("u", "- Requests ", "ind=catalog key=web01.example.com ", "50 of 1 048").cursor(" 1044 ", "C json", "stale")
 		tr.golden("journey10-used-by")
 		tr.key("4", "- Cache ", "2 of ")
 		tr.key("x", "not now: read-only")
