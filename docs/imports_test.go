@@ -115,7 +115,7 @@ var rules = []rule{
 	{"ui/cache", "indirector traces traces/... ui/*", "github.com/"},
 	{"ui/command", "indirector indirector/... traces", ""},
 	{"ui/config", "traces/spell ui/screen ui/term", "gopkg.in/yaml.v3"},
-	{"ui/demo", "indirector indirector/... traces", ""},
+	{"ui/demo", "indirector indirector/... traces", "github.com/go-ldap/ldap/v3 github.com/go-asn1-ber/asn1-ber"},
 	{"ui/...", "indirector indirector/... traces traces/... ui ui/...", "github.com/"},
 
 	{"docs", "", ""},
