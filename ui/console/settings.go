@@ -524,9 +524,11 @@ func showStores(c *Console, l call) (tea.Cmd, error) {
 	case len(l.words) == 0:
 		page := widget.Page{Title: "stores"}
 		for _, s := range c.o.Stores() {
+			label := s.Name
 			for _, text := range s.Lines(c.env.Zone) {
 				c.Print(text)
-				page.Add("", text, term.Plain)
+				page.Add(label, strings.TrimPrefix(text, s.Name+": "), term.Plain)
+				label = ""
 			}
 		}
 		if c.o.Output != nil {
