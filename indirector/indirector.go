@@ -36,6 +36,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -255,14 +256,18 @@ func (x *Indirector) env(indirection, terminus string) Env {
 	}
 }
 
-// Shared returns what termini have in common under a name; nil if none has needed it
-// yet. It stays theirs: it is not closed. It is safe for concurrent use.
-func (x *Indirector) Shared(name string) any {
-	once, ok := x.shared.Load(name)
-	if !ok {
-		return nil
+// Shared returns what termini have in common, as far as one has needed it, in the order
+// of its names. It stays theirs: it is not closed. It is safe for concurrent use.
+func (x *Indirector) Shared() (all []any) {
+	byName := make(map[string]any)
+	x.shared.Range(func(name, once any) bool {
+		byName[name.(string)] = once.(func() any)()
+		return true
+	})
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		all = append(all, byName[name])
 	}
-	return once.(func() any)()
+	return all
 }
 
 func (x *Indirector) spawn(f func()) {

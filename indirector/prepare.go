@@ -2,6 +2,7 @@ package indirector
 
 import (
 	"fmt"
+	"slices"
 
 	"indirtui/traces"
 )
@@ -70,7 +71,7 @@ func (x *Indirector) own(to *resolved, req *Request) *resolved {
 	if req.Terminus != "" {
 		own.primary = traces.Choice{Terminus: req.Terminus, Kind: source, Source: place}
 		own.primaryHolder = x.holder(req.Indirection, own.primary)
-		own.route.Primary = push(own.route.Primary, own.primary)
+		own.route.Primary = above(own.route.Primary, own.primary)
 	}
 	if req.Cache != "" {
 		own.cache, own.cacheHolder = traces.Choice{Terminus: Off, Kind: source, Source: place}, nil
@@ -78,10 +79,13 @@ func (x *Indirector) own(to *resolved, req *Request) *resolved {
 			own.cache.Terminus = req.Cache
 			own.cacheHolder = x.holder(req.Indirection, own.cache)
 		}
-		own.route.Cache = push(own.route.Cache, own.cache)
+		own.route.Cache = above(own.route.Cache, own.cache)
 	}
 	return &own
 }
+
+// above puts c on top, whatever its source: it is what is asked.
+func above(s traces.Slot, c traces.Choice) traces.Slot { return slices.Insert(slices.Clone(s), 0, c) }
 
 // authorize asks the terminus about requests that carry a node. Rules
 // IND-AUTH-01, IND-AUTH-02.

@@ -509,6 +509,15 @@ func TestClosureL3(t *testing.T) {
 	if w.Terminus != "spare" || w.Kind != traces.FromRequest || len(h.keep.Last().Primary) != 2 {
 		t.Errorf("provenance: %+v", h.keep.Last().Primary)
 	}
+	// Whatever source a call names, it is asked before what the table has.
+	stronger := traces.Choice{Terminus: "main", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}
+	if err := h.Assign("node", indirector.SlotTerminus, stronger); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Head, Key: "a", Terminus: "spare", By: traces.FromApplication, Source: "proxy"})
+	if w := h.keep.Last().Primary.Winner(); w.Terminus != "spare" || w.Source != "proxy" {
+		t.Errorf("provenance of an application's own: %+v", h.keep.Last().Primary)
+	}
 }
 
 // Gap L4: a second destination is a role of its own. One that only takes is

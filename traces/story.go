@@ -120,9 +120,10 @@ func storyOfRefusal(t *Trace) string {
 }
 
 // storyOfLeftover is about an answer of a terminus that is not the configured
-// one.
+// one. One that was named for this request is no surprise, and explains little.
 func storyOfLeftover(t *Trace) string {
-	if t.Outcome != Good && t.Outcome != Hit {
+	c := t.Primary.Winner()
+	if t.Outcome != Good && t.Outcome != Hit || c.Kind == FromFace && c.At.IsZero() {
 		return ""
 	}
 	return storyOfChoice(t)

@@ -89,8 +89,7 @@ func (r *Model) tabs() term.Line {
 		with.Append(right)
 		right = with
 	}
-	if text, well := r.stores(); well && text != "" && l.Width()+right.Width()+utf8.RuneCountInString(text)+4 < r.width {
-		with := term.Of(term.Quiet, text+"  ")
+	if with := term.Of(term.Quiet, r.wellStores(r.width-4-l.Width()-right.Width())); with.Width() > 0 {
 		with.Append(right)
 		right = with
 	}
@@ -100,14 +99,17 @@ func (r *Model) tabs() term.Line {
 	return l
 }
 
-// stores is what stores were sent, and whether all is well with them.
-func (r *Model) stores() (text string, well bool) {
-	if r.cfg.Stores == nil {
-		return "", true
+// wellStores are the stores with which all is well, as many as there is room for.
+func (r *Model) wellStores(room int) (text string) {
+	for i := range r.stores {
+		line, well := r.stores[i].Line(r.env.Zone)
+		n := utf8.RuneCountInString(line) + 2
+		if well && line != "" && n <= room {
+			text += line + "  "
+			room -= n
+		}
 	}
-	text, well = r.cfg.Stores(r.env.Zone)
-	const most = 60
-	return term.Clean(text).CutMiddle(most).String(), well
+	return text
 }
 
 // sourceAbove reports whether the source stands beside tabs and state of the given
@@ -267,11 +269,13 @@ func (r *Model) status(foot term.Line) term.Title {
 	if r.problems > 0 {
 		fields = append(fields, field{line: term.Of(term.Attention, term.Plural(r.problems, "problem")), keep: 92})
 	}
-	if text, well := r.stores(); !well {
-		fields = append(fields, field{line: term.Of(term.Attention, text), keep: 75})
-	}
 	put := func(keep int, style term.Style, text string) {
 		fields = append(fields, field{line: term.Of(style, text), keep: keep, right: true})
+	}
+	for i := range r.stores {
+		if text, well := r.stores[i].Line(r.env.Zone); !well {
+			put(95, term.Attention, text)
+		}
 	}
 	if s.Limit > 0 && s.Memory > s.Limit/5*4 {
 		put(70, term.Attention, fmt.Sprintf("memory %d of %d MB", s.Memory>>20, s.Limit>>20))

@@ -14,6 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/stores"
 	"indirtui/traces/query"
 	"indirtui/ui/requests"
 	"indirtui/ui/screen"
@@ -89,6 +90,7 @@ type Model struct {
 	begun bool // the user has pressed a key
 
 	problems int // what is wrong with Puppet's configuration, as of the last snapshot
+	stores   []stores.State
 }
 
 // Messages of the root to itself.
@@ -240,10 +242,13 @@ func (r *Model) notice(what string) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// recount counts what is wrong with the configuration.
+// recount counts what is wrong with the configuration, and asks how stores are.
 func (r *Model) recount() {
 	if r.env.Problems != nil {
 		r.problems = len(r.env.Problems())
+	}
+	if r.cfg.Stores != nil {
+		r.stores = r.cfg.Stores()
 	}
 }
 
@@ -690,8 +695,9 @@ func (r *Model) chooseTour() tea.Cmd {
 		return r.show(screen.Toast{Text: "the tour is made for the demo", Advice: ":demo shows it"})
 	}
 	var items []widget.Item
+	const keys = "123456789abcdefghi"
 	for i, j := range tour.Journeys() {
-		items = append(items, widget.Item{Key: rune('1' + i), Name: j.Name, Do: func() tea.Msg { return screen.BeginTour{Number: i} }})
+		items = append(items, widget.Item{Key: rune(keys[i]), Name: j.Name, Do: func() tea.Msg { return screen.BeginTour{Number: i} }})
 	}
 	return r.push(widget.NewMenu(&r.env.Shared, "a guided tour: which way?", items))
 }

@@ -17,6 +17,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
@@ -63,9 +64,9 @@ type Config struct {
 	Replay  string                          // the recording that is shown; "" if it is live
 	Fleet   string                          // the database whose instances are shown; "" if it is none
 	Shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
-	// Stores is what stores were sent, with times of a zone; "" if none was used. It is
-	// beside the source, or where problems are if not all is well. It may be nil.
-	Stores   func(zone *time.Location) (text string, well bool)
+	// Stores are the states of stores, the newest first: beside the source, or where
+	// problems are if not all is well. It is asked when there is news, and may be nil.
+	Stores   func() []stores.State
 	Hello    string   // shown at the start
 	Notes    []string // what is wrong; shown at the start, too
 	Writable bool

@@ -337,7 +337,7 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 	}
 	for _, w := range result.Warnings {
 		atUse := w.ID == routes.BadTerminus || w.ID == routes.Lacking
-		if !atUse || written(w) {
+		if !w.Expected && (!atUse || written(w)) {
 			c.Problems = append(c.Problems, Problem{Text: w.String()})
 		}
 		for name, r := range result.Routes {

@@ -29,6 +29,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -68,7 +69,8 @@ type Client struct {
 	answer  int64  // limit in bytes
 	depth   int
 	confirm time.Duration
-	wrong   error // of a setting
+	wrong   error       // of a setting
+	became  *stores.Log // what became of commands
 
 	mu     sync.Mutex // guards the following
 	config *Config    // nil until it was read
@@ -77,11 +79,7 @@ type Client struct {
 	known   sync.Mutex // guards the following; nothing waits while it is held
 	late    map[string]bool
 	dropped map[string]bool // submit-only URLs that are asked no more
-	state   State           // without what was dropped
 }
-
-// sharedName is the name of the Client among what termini share.
-const sharedName = "puppetdb"
 
 // Of returns the Client that the termini of an engine share. Each of them closes
 // it.
@@ -90,14 +88,14 @@ func Of(env indirector.Env) *Client {
 	if env.Shared == nil {
 		return make().(*Client)
 	}
-	return env.Shared(sharedName, make).(*Client)
+	return env.Shared("puppetdb", make).(*Client)
 }
 
 func newClient(env indirector.Env) *Client {
 	dir, _ := env.Settings.Get("confdir")
 	c := &Client{
 		net: client.Of(env), log: env.Log, now: env.Now, path: filepath.Join(dir, "puppetdb.conf"),
-		late: map[string]bool{}, dropped: map[string]bool{},
+		late: map[string]bool{}, dropped: map[string]bool{}, became: stores.NewLog("puppetdb"),
 	}
 	var errs [3]error
 	var answer int

@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/puppetdb/command"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -52,11 +53,13 @@ func (c *Client) wait(ctx context.Context, cfg *Config, cmd *command.Command, at
 		case ok && stored.After(cmd.Produced):
 			return fmt.Sprintf("ignored as older: stored is %s, this one was produced %s", clock(stored, stored, cmd.Produced), clock(cmd.Produced, stored, cmd.Produced)), nil
 		case ok && stored.Equal(cmd.Produced):
-			c.note(func(s *State) { s.Confirmed, s.ConfirmedAt = c.now(), at.url.Host })
+			c.became.Add(stores.Stored, c.now(), cmd.String()+" at "+at.url.Host)
 			return fmt.Sprintf("stored at %s after %s", at.url.Host, took.Round(100*time.Millisecond)), nil
 		case took >= c.confirm:
 			why := refused(cmd.Payload)
-			if why == "" {
+			if why != "" {
+				c.became.Add(stores.Refused, c.now(), cmd.String()+": "+why)
+			} else {
 				why = c.queue(ctx, cfg, at)
 			}
 			return fmt.Sprintf("queued at %s, not stored after %s: %s", at.url.Host, c.confirm, why), nil
@@ -143,7 +146,7 @@ func (c *Client) queue(ctx context.Context, cfg *Config, at *attempt) string {
 	if err != nil || depth.IsNil() {
 		return "it waits in the queue, or PuppetDB has refused it"
 	}
-	c.note(func(s *State) { s.Waiting, s.Asked = depth.Int(), c.now() })
+	c.became.Waits(depth.Int(), c.now())
 	return fmt.Sprintf("%s commands are in the queue, and if this is none of them, PuppetDB has refused it", depth.Text())
 }
 

@@ -11,6 +11,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -29,10 +30,13 @@ func (c *Client) ask(ctx context.Context, q *question) ([]attempt, error) {
 		return nil, err
 	}
 	tried, err := c.failover(ctx, cfg, cfg.ServerURLs, cfg.Sticky, q)
-	if err != nil && ctx.Err() == nil && len(tried) > 0 && !errors.Is(err, errMissing) {
-		if why := leftBehind(tried); why != "" {
-			traces.ExplainFailure(ctx, "no PuppetDB answered: "+why)
-		}
+	if err == nil || errors.Is(err, errMissing) {
+		c.became.Reached()
+		return tried, err
+	}
+	if why := leftBehind(tried); why != "" && ctx.Err() == nil {
+		traces.ExplainFailure(ctx, "no PuppetDB answered: "+why)
+		c.became.Add(stores.Failed, c.now(), q.name+": "+why)
 	}
 	return tried, err
 }

@@ -13,12 +13,17 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/puppetdb/command"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
+// NotSubmitted is the class of a Failure of Submit after PuppetDB was asked.
+const NotSubmitted = "Puppet::Util::Puppetdb::CommandSubmissionError"
+
 // Submit sends a command. It returns PuppetDB's answer, a hash with the uuid by
 // which the command is queued: whether it will be stored is not known then. With
-// soft_write_failure the result of a failure is what was logged, and no error.
+// soft_write_failure the result of a failure is what was logged, and no error; another
+// *[indirector.Failure] is left to the caller to log.
 // Rules PDB-HTTP-02, PDB-HTTP-03, PDB-HTTP-13, PDB-HTTP-14.
 func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) {
 	cfg, err := c.Config()
@@ -37,7 +42,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	result, tried, err := c.submit(ctx, cfg, cmd, body)
 	switch {
 	case err == nil:
-		c.note(func(s *State) { s.Queued, s.QueuedAt = c.now(), answered(tried).url.Host })
+		c.became.Add(stores.Queued, c.now(), cmd.String()+" at "+answered(tried).url.Host)
 		if known := c.confirmed(ctx, cfg, cmd, tried); known != "" {
 			traces.Explain(ctx, known)
 		}
@@ -47,9 +52,13 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 		return nil, err
 	}
 	message := indirector.Message(err)
-	c.note(func(s *State) { s.Failed, s.Failure = c.now(), message })
-	c.log.Error(message)
+	kind := stores.Failed
+	if a := answered(tried); a != nil && !a.answer.OK() {
+		kind = stores.Refused
+	}
+	c.became.Add(kind, c.now(), cmd.String()+": "+message)
 	if cfg.SoftFailure {
+		c.log.Error(message)
 		soften(ctx, cfg, tried, err)
 		return message, nil
 	}
@@ -57,7 +66,7 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 		traces.ExplainFailure(ctx, "no PuppetDB took the command: "+leftBehind(tried))
 	}
 	return nil, &indirector.Failure{
-		Class: "Puppet::Util::Puppetdb::CommandSubmissionError", Message: message, Origin: "network",
+		Class: NotSubmitted, Message: message, Origin: "network",
 		Path: strings.Join(texts(cfg.ServerURLs), ", "), Hidden: leftBehind(tried), Err: err,
 	}
 }

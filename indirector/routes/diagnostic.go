@@ -34,6 +34,7 @@ type Diagnostic struct {
 	Indirection string // "" if it is about none
 	Slot        string // indirector.SlotTerminus, SlotCache or ""
 	Source      string // the cause, if it is not a line of the routes file
+	Expected    bool   // it is what the setting is for: only traces have it
 }
 
 func (d Diagnostic) String() string {
@@ -67,15 +68,18 @@ func (l *loader) diagnose() {
 	l.deprecated()
 }
 
-// replaced warns that the storeconfigs hook decided. Rule IND-SEL-10.
+// replaced warns that the storeconfigs hook decided. That it decided before what the
+// application itself routes is a surprise: its own cache is written no more. Rule
+// IND-SEL-10.
 func (l *loader) replaced(indirection, slot string, s traces.Slot) {
 	i := slices.IndexFunc(s, func(c traces.Choice) bool { return c.Kind == traces.FromStoreconfigs && c.Why == "" })
-	if w := s.Winner(); i < 0 || w.Terminus != "store_configs" || w.Kind == traces.FromRoutesFile {
+	w := s.Winner()
+	if i < 0 || w.Terminus != "store_configs" || w.Kind == traces.FromRoutesFile {
 		return
 	}
 	set, _ := l.in.Settings.Setting("storeconfigs")
 	l.warn(Diagnostic{
-		ID: Storeconfigs, Indirection: indirection, Slot: slot, Source: set.Source,
+		ID: Storeconfigs, Indirection: indirection, Slot: slot, Source: set.Source, Expected: w.Kind == traces.FromStoreconfigs,
 		Text: fmt.Sprintf("storeconfigs is on: it replaced the %s %s by store_configs", indirection, slot),
 	})
 }

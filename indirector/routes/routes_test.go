@@ -361,6 +361,31 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
+// Storeconfigs is a surprise only where an application's own cache is gone. Rule
+// IND-SEL-10.
+func TestStoreconfigsExpected(t *testing.T) {
+	t.Parallel()
+	for application, want := range map[string]map[string]bool{
+		"apply":  {"catalog cache": false, "facts cache": true, "resource terminus": true},
+		"server": {"catalog cache": true, "facts cache": true, "resource terminus": true},
+		"agent":  {"facts cache": true, "resource terminus": true},
+	} {
+		result, err := setup{application: application, conf: "storeconfigs = true\n"}.load(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]bool)
+		for _, d := range result.Warnings {
+			if d.ID == routes.Storeconfigs {
+				got[d.Indirection+" "+d.Slot] = d.Expected
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", application, diff)
+		}
+	}
+}
+
 // Correct routes give no diagnostics.
 func TestNoDiagnostics(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/puppetdb/command"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -148,6 +149,7 @@ func (s *Store) Apply(ctx context.Context, c *command.Command) (o Outcome, err e
 			answer = ""
 		}
 		span.End(answer, traces.Because{}, err)
+		s.became(ctx, c, o, err)
 	}()
 	p, err := s.parse(c)
 	if refusal := (*Refusal)(nil); errors.As(err, &refusal) {
@@ -173,6 +175,18 @@ func (s *Store) Apply(ctx context.Context, c *command.Command) (o Outcome, err e
 	}
 	s.sweepWhenDue(ctx)
 	return o, nil
+}
+
+// became takes note of what became of a command.
+func (s *Store) became(ctx context.Context, c *command.Command, o Outcome, err error) {
+	switch now := s.o.Now(); {
+	case o.Result == Refused:
+		s.o.became.Add(stores.Refused, now, c.String()+": "+o.Reason)
+	case err != nil && ctx.Err() == nil:
+		s.o.became.Add(stores.Failed, now, err.Error())
+	case err == nil && o.Result != Older:
+		s.o.became.Add(stores.Stored, now, c.String())
+	}
 }
 
 // A parsed command is ready to be stored.

@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"time"
+
+	"indirtui/indirector/stores"
 )
 
 // errClosed reports the use of a Store after its Close.
@@ -173,7 +175,17 @@ func (s *Store) change(ctx context.Context, do func(*conn) error) (w wait, err e
 
 // look does something in a transaction that only reads, and sees one moment.
 func (s *Store) look(ctx context.Context, do func(*conn) error) error {
-	_, err := s.repeated(ctx, s.readers, s.d.beginRead, do)
+	var done error
+	_, err := s.repeated(ctx, s.readers, s.d.beginRead, func(c *conn) error {
+		done = do(c)
+		return done
+	})
+	switch {
+	case err == nil:
+		s.o.became.Reached()
+	case ctx.Err() == nil && (done == nil || s.d.again(done)): // the connection is broken
+		s.o.became.Add(stores.Failed, s.o.Now(), err.Error())
+	}
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/stores"
 )
 
 // The engines, by the names of their termini.
@@ -75,11 +76,17 @@ type Handle struct {
 	closed bool
 }
 
+var _ stores.Store = (*Handle)(nil)
+
+// State returns what became of what was stored by this handle. Others that store in the
+// same file or database are not in it.
+func (h *Handle) State() stores.State { return h.o.became.State() }
+
 // Of returns the handle of an engine.
 func Of(env indirector.Env, engine string) *Handle {
 	anew := func() any {
 		o, err := OptionsOf(env.Settings, engine)
-		o.Now = env.Now
+		o.Now, o.became = env.Now, stores.NewLog(engine)
 		return &Handle{o: o, err: err, lock: make(chan struct{}, 1)}
 	}
 	if env.Shared == nil {
@@ -124,6 +131,8 @@ func (h *Handle) open(ctx context.Context, existing bool) (*Store, error) {
 	s, err := Open(ctx, o)
 	if err == nil {
 		h.store = s
+	} else if ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
+		h.o.became.Add(stores.Failed, h.o.Now(), err.Error())
 	}
 	return s, err
 }

@@ -23,6 +23,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"indirtui/indirector/stores"
 )
 
 // Options are the options of Open. Path or URL is required; of the others zero is the default.
@@ -38,6 +40,8 @@ type Options struct {
 	// Retention is how long what is not renewed is kept.
 	Retention Retention
 	Now       func() time.Time // nil is time.Now
+
+	became *stores.Log // what became of commands; nil keeps none
 }
 
 // A Store is an open file or database. It is safe for concurrent use, also by several
@@ -68,6 +72,7 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 		o.Now = time.Now
 	}
 	s := &Store{o: o, name: o.Path, steps: steps}
+	s.o.became = stores.NewLog("") // until it is open
 	connect := s.openSQLite
 	if o.URL != "" {
 		s.name = redacted(o.URL)
@@ -82,6 +87,9 @@ func open(ctx context.Context, o Options, steps []migration) (*Store, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store %s: %w", s.name, s.plain(err)), s.Close())
+	}
+	if o.became != nil {
+		s.o.became = o.became
 	}
 	return s, nil
 }

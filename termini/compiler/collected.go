@@ -103,10 +103,6 @@ func noteSecrets(ctx context.Context, secrets []compile.Secret, err error) {
 // noteCollector adds a span of what one collector learned.
 func noteCollector(ctx context.Context, c *compile.Collection, now time.Time) {
 	_, span := traces.Start(ctx, traces.Note, "exported for "+c.Collector)
-	if c.File != "" {
-		span.Attr("path", c.File)
-		span.Attr("line", strconv.Itoa(c.Line))
-	}
 	span.Attr("asked", c.By)
 	list := func(n int, of string, attr func(i int) (key, value string)) {
 		for i := range min(n, maxListed) {
@@ -120,6 +116,10 @@ func noteCollector(ctx context.Context, c *compile.Collection, now time.Time) {
 	list(len(c.Here), "not taken", func(i int) (key, value string) { return "not taken", c.Here[i] + ": another collector had brought it" })
 	list(len(c.Nearly), "not found", func(i int) (key, value string) { return "not found", c.Nearly[i] })
 	list(len(c.Secrets), "not stored", func(i int) (key, value string) { return "not stored", c.Secrets[i].String() })
+	if c.File != "" {
+		span.Attr("path", c.File)
+		span.Attr("line", strconv.Itoa(c.Line))
+	}
 	span.End(asked(c), traces.Because{}, nil)
 }
 

@@ -131,7 +131,7 @@ func (t *Terminus) Search(ctx context.Context, req *indirector.Request) ([]indir
 		}
 		filter += ")"
 	}
-	entries, err := t.search(ctx, filter, truthy(req.Option("fqdn")))
+	entries, err := t.search(ctx, filter, filter, truthy(req.Option("fqdn")))
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func TestFirstLines(t *testing.T) {
 		{"LDAP-12 another name", "twin", at(secure2).With("ldapserver", "127.0.0.2", "ldapssl", "true", "localcacert", filepath.Join(files, "ca")), "TLS with 127.0.0.2:" + secure2 + " failed: certificate is valid for 127.0.0.1, not 127.0.0.2; trusted is " + filepath.Join(files, "ca") + " (localcacert)" + hides},
 		{"LDAP-12 no TLS there", "twin", at(plain).With("ldapssl", "true", "localcacert", filepath.Join(files, "ca")), "TLS with 127.0.0.1:" + plain + " failed: the server does not speak TLS on this port (EOF)" + hides},
 		{"LDAP-12 no CA", "twin", at(secure).With("ldapssl", "true", "localcacert", "/no/such"), "read the CAs of /no/such (localcacert): open /no/such: no such file or directory" + hides},
-		{"LDAP-03 several entries", "twin", at(plain), "2 entries named twin: the last one won, cn=twin,ou=b,dc=example"},
+		{"LDAP-03 several entries", "twin", at(plain), "2 entries named twin: the last one won, cn=twin,ou=b,dc=example; not cn=twin,ou=a,dc=example"},
 		{"LDAP-02 escaped", "*", at(plain), "'%s' was escaped: the key would have matched others"},
 		{"LDAP-02 escaped brackets", "a(b", at(plain), "'%s' was escaped: the key would have changed the filter"},
 		{"LDAP-11 size limit", "cut", at(plain), "server cut the answer off after 2: size limit"},

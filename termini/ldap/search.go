@@ -23,13 +23,17 @@ const (
 // is none. Rules LDAP-01, LDAP-03.
 func (t *Terminus) entry(ctx context.Context, name string) (*entry, error) {
 	filter := t.config.filterFor(name)
-	entries, err := t.search(ctx, filter, false)
+	entries, err := t.search(ctx, name, filter, false)
 	if n := len(entries); n > 1 {
 		which := "named " + name
 		if !strings.Contains(t.config.filter, "%s") {
 			which = "match " + filter
 		}
-		traces.Explain(ctx, fmt.Sprintf("%d entries %s: the last one won, %s", n, which, entries[n-1].Source))
+		text := fmt.Sprintf("%d entries %s: the last one won, %s", n, which, entries[n-1].Source)
+		if n == 2 {
+			text += "; not " + entries[0].Source
+		}
+		traces.Explain(ctx, text)
 	}
 	if err != nil || len(entries) == 0 {
 		return nil, err
@@ -66,11 +70,12 @@ func (t *Terminus) parents(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// search returns the entries that match a filter. Whatever goes wrong is tried once
+// search returns the entries that match a filter, by which something is looked for.
+// Whatever goes wrong is tried once
 // more on a new connection. Rule LDAP-10.
-func (t *Terminus) search(ctx context.Context, filter string, fqdn bool) ([]*entry, error) {
+func (t *Terminus) search(ctx context.Context, what, filter string, fqdn bool) ([]*entry, error) {
 	for again := false; ; again = true {
-		entries, err := t.try(ctx, filter, fqdn)
+		entries, err := t.try(ctx, what, filter, fqdn)
 		switch {
 		case err == nil:
 			return entries, nil
@@ -89,7 +94,7 @@ func (t *Terminus) failed(ctx context.Context, err error) error {
 }
 
 // try searches once.
-func (t *Terminus) try(ctx context.Context, filter string, fqdn bool) ([]*entry, error) {
+func (t *Terminus) try(ctx context.Context, what, filter string, fqdn bool) ([]*entry, error) {
 	l, err := t.client.take(ctx)
 	if err != nil {
 		if p := (*problem)(nil); errors.As(err, &p) && p.logged != "" {
@@ -97,7 +102,7 @@ func (t *Terminus) try(ctx context.Context, filter string, fqdn bool) ([]*entry,
 		}
 		return nil, err
 	}
-	entries, err := t.ask(ctx, l, filter, fqdn)
+	entries, err := t.ask(ctx, l, what, filter, fqdn)
 	t.client.give(l, err != nil)
 	return entries, err
 }
@@ -112,13 +117,16 @@ func (c *config) checkFilter(filter string) error {
 
 // ask sends a search and reads its answer within a span. A size limit is no error:
 // what came before it counts. Rule LDAP-11.
-func (t *Terminus) ask(ctx context.Context, l *link, filter string, fqdn bool) (found []*entry, err error) {
+func (t *Terminus) ask(ctx context.Context, l *link, what, filter string, fqdn bool) (found []*entry, err error) {
 	c := t.config
-	_, span := traces.Start(ctx, traces.Network, fmt.Sprintf("search %s below %q", filter, c.base))
+	_, span := traces.Start(ctx, traces.Network, fmt.Sprintf("search %s below %q", what, c.base))
 	defer func() {
 		answer := fmt.Sprintf("%d entries", len(found))
-		if err != nil {
+		switch {
+		case err != nil:
 			answer = "failed"
+		case len(found) == 1:
+			answer = "1 entry"
 		}
 		span.End(answer, traces.Because{}, err)
 	}()

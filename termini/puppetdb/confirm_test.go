@@ -7,6 +7,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/model"
 	"indirtui/indirector/puppetdb"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -80,22 +81,44 @@ func TestState(t *testing.T) {
 		answers: map[string][]scriptedAnswer{"1": {{Body: `{"uuid":"u1"}`}, {Body: `{"puppetdb-status":{"status":{"queue_depth":3}}}`}}},
 	})
 	x, _ := p.indirector(t)
-	if puppetdb.Made(x.Shared) != nil {
-		t.Fatal("there is a client before one was needed")
+	state := func() (s stores.State) {
+		for _, shared := range x.Shared() {
+			if db, is := shared.(*puppetdb.Client); is {
+				s = db.State()
+			}
+		}
+		return s
+	}
+	if s := state(); s.Name != "" {
+		t.Fatalf("there is a client before one was needed: %+v", s)
 	}
 	save := indirector.Request{Indirection: "facts", Verb: indirector.Save, Instance: someFacts}
 	if _, err := x.Do(t.Context(), &save); err != nil {
 		t.Fatal(err)
 	}
-	s := puppetdb.Made(x.Shared).State()
-	if got := p.anonymous(s.QueuedAt); got != "localhost:<PORT1>" || s.Queued.IsZero() || s.Waiting != 3 || s.Asked.IsZero() || !s.Confirmed.IsZero() {
+	s := state()
+	queued, stored := s.Last[stores.Queued], s.Last[stores.Stored]
+	if got := p.anonymous(queued.What); got != "replace facts of n1 at localhost:<PORT1>" || queued.At.IsZero() || s.Waiting != 3 || s.Asked.IsZero() || !stored.At.IsZero() {
 		t.Errorf("got %+v", s)
 	}
 	p.answers["1"] = []scriptedAnswer{{Status: 403, Body: "no"}}
 	if _, err := x.Do(t.Context(), &save); err == nil {
 		t.Fatal("no error")
 	}
-	if s := puppetdb.Made(x.Shared).State(); s.Failed.IsZero() || s.Failure != "[403 Forbidden] no" {
+	if s := state(); s.Last[stores.Refused].What != "replace facts of n1: [403 Forbidden] no" || s.Failing {
 		t.Errorf("got %+v", s)
+	}
+	p.answers["1"] = []scriptedAnswer{{Status: 500}}
+	find := indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "n1"}
+	if _, err := x.Do(t.Context(), &find); err == nil {
+		t.Fatal("no error")
+	}
+	if s := state(); !s.Failing || !strings.HasSuffix(s.Last[stores.Failed].What, ": 500 Internal Server Error") {
+		t.Errorf("got %+v", s)
+	}
+	p.answers["1"] = []scriptedAnswer{{Body: "[]"}}
+	_, _ = x.Do(t.Context(), &find)
+	if s := state(); s.Failing {
+		t.Errorf("it answers again: %+v", s)
 	}
 }

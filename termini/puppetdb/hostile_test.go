@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/stores"
 )
 
 // TestHostileAnswers has answers of something that is no PuppetDB, or means harm.
@@ -128,7 +129,7 @@ func TestDroppedURL(t *testing.T) {
 		t.Errorf("%q came back", back)
 	}
 	save("d")
-	if got, s := len(p.requests()), p.db.State(); got != 7 || len(s.Dropped) > 0 || s.Queued.IsZero() || !s.Failed.IsZero() {
+	if got, s := len(p.requests()), p.db.State(); got != 7 || len(s.Dropped) > 0 || s.Last[stores.Queued].Count == 0 || s.Last[stores.Failed].Count > 0 {
 		t.Errorf("after the retry: %d requests, want 7; %+v", got, s)
 	}
 }

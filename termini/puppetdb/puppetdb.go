@@ -12,6 +12,7 @@ package puppetdb
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"indirtui/indirector"
@@ -93,6 +94,15 @@ func (s *store) Close() error { return s.db.Close() }
 // options are what commands have from a request.
 func (s *store) options(req *indirector.Request) command.Options { return storing.Options(s.env, req) }
 
+// submit sends a command. That it was not taken is logged, too. Rule PDB-HTTP-13.
+func (s *store) submit(ctx context.Context, c *command.Command) (any, error) {
+	result, err := s.db.Submit(ctx, c)
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Class == puppetdb.NotSubmitted {
+		s.env.Log.Error(f.Message)
+	}
+	return result, err
+}
+
 // Catalogs are the catalogs of PuppetDB.
 type Catalogs struct{ store }
 
@@ -111,7 +121,7 @@ func (t *Catalogs) Save(ctx context.Context, req *indirector.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return t.db.Submit(ctx, cmd)
+	return t.submit(ctx, cmd)
 }
 
 // Factsets are the facts of PuppetDB.
@@ -136,7 +146,7 @@ func (t *Factsets) Save(ctx context.Context, req *indirector.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return t.db.Submit(ctx, cmd)
+	return t.submit(ctx, cmd)
 }
 
 // Search returns the names of nodes. The key does not count. Rule PDB-QRY-05.
@@ -180,7 +190,7 @@ func (t *Nodes) Save(ctx context.Context, _ *indirector.Request) (any, error) {
 
 // Destroy deactivates the node.
 func (t *Nodes) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
-	return t.db.Submit(ctx, command.Deactivate(req.Key, t.options(req)))
+	return t.submit(ctx, command.Deactivate(req.Key, t.options(req)))
 }
 
 // Resources are the exported resources of PuppetDB.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,8 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client/clienttest"
+	"indirtui/indirector/stores"
 	"indirtui/termini/sqlstore"
 	"indirtui/traces"
 	"indirtui/traces/leaktest"
@@ -123,6 +126,10 @@ func TestStories(t *testing.T) {
 		{0, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify"}, "[]", "", ""},
 		{5, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "3 facts: 3 new", "", ""},
 		{4, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "ignored as older: stored is 08:00:05, this one was produced 08:00:04", "", "ignored as older: stored is 08:00:05, this one was produced 08:00:04"},
+		{6, sqlstore.SQLiteFacts, indirector.Find, indirector.Request{Key: "a01"}, "a01", "", "these facts are 1 s old: what came later was ignored as older: stored is 08:00:05, this one was produced 08:00:04"},
+		{6, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01", Instance: kernel}, "unchanged: 3 facts", "", ""},
+		{6, sqlstore.SQLiteFacts, indirector.Find, indirector.Request{Key: "a01"}, "a01", "", ""},
+		{4006, sqlstore.SQLiteFacts, indirector.Find, indirector.Request{Key: "a01"}, "a01", "", "these facts are 67 min old: none were saved since"},
 		{6, sqlstore.SQLiteFacts, indirector.Save, indirector.Request{Key: "a01"}, "", "undefined method `values' for nil:NilClass", ""},
 		{6, sqlstore.SQLiteFacts, indirector.Find, indirector.Request{Key: "b01"}, "", "nothing is known of b01", ""},
 		{6, sqlstore.SQLiteFacts, indirector.Search, indirector.Request{Key: "*", Options: option("facts.kernel", "Linux")}, "[a01]", "", ""},
@@ -174,6 +181,43 @@ func TestStories(t *testing.T) {
 		if diff := cmp.Diff(tt.notes, s.notes()); diff != "" {
 			t.Errorf("%s: notes %s", name, diff)
 		}
+	}
+}
+
+// What became of commands is known without asking the store: stored, refused, and that
+// the file cannot be opened.
+func TestState(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	line := func() string {
+		st := s.shared["store sqlite"].(stores.Store).State()
+		text, _ := st.Line(time.UTC)
+		return text
+	}
+	save := func(at int, inst indirector.Instance, d indirector.Descriptor) {
+		s.seconds.Store(int64(at))
+		_, _ = s.ask(t, d, indirector.Save, indirector.Request{Key: "a01", Instance: inst})
+	}
+	bad := catalog(notify("x", func(r *model.Resource) { r.Tags = []string{"Upper"} }))
+	s.settings["sqlite_database"] = filepath.Join(t.TempDir(), "none")
+	clienttest.WriteFile(t, s.settings["sqlite_database"], []byte(strings.Repeat("no database ", 100)))
+	for i, tt := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { save(1, kernel, sqlstore.SQLiteFacts) }, "sqlite: failed 08:00:01"},
+		{func() { _ = os.Remove(s.settings["sqlite_database"]); save(2, kernel, sqlstore.SQLiteFacts) }, "sqlite: stored 08:00:02, 1 failed"},
+		{func() { save(3, bad, sqlstore.SQLiteCatalog) }, "sqlite: refused 08:00:03"},
+		{func() { save(1, kernel, sqlstore.SQLiteFacts) }, "sqlite: refused 08:00:03"}, // it is older
+		{func() { save(4, kernel, sqlstore.SQLiteFacts) }, "sqlite: stored 08:00:04, 1 refused, 1 failed"},
+	} {
+		tt.do()
+		if got := line(); got != tt.want {
+			t.Errorf("%d: got %q, want %q", i, got, tt.want)
+		}
+	}
+	if got := s.shared["store sqlite"].(stores.Store).State().Last[stores.Refused].What; got != "replace catalog of a01: PuppetDB refuses tags with capital letters: Notify[x] has 'Upper'" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -119,8 +119,38 @@ func (t *Factsets) Find(ctx context.Context, req *indirector.Request) (indirecto
 		traces.Explain(ctx, fmt.Sprintf("facts are empty because none of %s were ever stored; something else was", req.Key))
 	default:
 		facts.Timestamp = model.At(f.Produced)
+		if why := t.why(ctx, db, f); why != "" {
+			traces.Explain(ctx, why)
+		}
 	}
 	return facts, nil
+}
+
+// old is when facts are no longer what an agent would find now: agents run every half an
+// hour.
+const old = time.Hour
+
+// why returns why facts are not newer: what was saved since was not stored, or nothing
+// was saved. It is "" for facts that are what was saved last, and not long ago.
+func (t *Factsets) why(ctx context.Context, db *sqlstore.Store, f *sqlstore.Factset) string {
+	if traces.FromContext(ctx) == nil {
+		return ""
+	}
+	age := t.env.Now().Sub(f.Produced)
+	all, _ := db.Commands(ctx, f.Node.Certname) // without them, less is explained
+	for _, l := range all {
+		if l.Command != command.ReplaceFacts {
+			continue
+		}
+		if l.Outcome == sqlstore.Older.String() || l.Outcome == sqlstore.Refused.String() {
+			return fmt.Sprintf("these facts are %s old: what came later was %s", traces.Human(age), l.Detail)
+		}
+		break
+	}
+	if age < old {
+		return ""
+	}
+	return fmt.Sprintf("these facts are %s old: none were saved since", traces.Human(age))
 }
 
 // Save stores facts. Rules PDB-FACT-01 to PDB-FACT-03.

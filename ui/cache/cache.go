@@ -55,8 +55,7 @@ type Cache struct {
 	cut     bool // there are more than maxEntries
 	scanned bool // a scan is on its way
 	err     error
-	now     time.Time
-	plans   map[entryID]string // what the next find would meet, by entry
+	plans   map[entryID]planned // by entry
 	asked   entryID
 }
 
@@ -74,7 +73,7 @@ var _ screen.Screen = (*Cache)(nil)
 // New returns the place. A nil engine is a recording. What it has begun ends with
 // ctx.
 func New(ctx context.Context, env *session.Env, engine Engine) *Cache {
-	return &Cache{ctx: ctx, env: env, engine: engine, index: newIndex(), plans: make(map[entryID]string), list: widget.Table{Columns: columns, Gutter: 2}}
+	return &Cache{ctx: ctx, env: env, engine: engine, index: newIndex(), plans: make(map[entryID]planned), list: widget.Table{Columns: columns, Gutter: 2}}
 }
 
 type (
@@ -87,7 +86,8 @@ type (
 	scanned struct{}
 	planned struct {
 		id   entryID
-		text string
+		next string // what the next find would meet
+		save string // what became of the last save; "" if it is what is there
 	}
 	entryRead struct{ id uint64 }
 	bothRead  struct{ a, b uint64 }
@@ -207,18 +207,31 @@ func (c *Cache) scan() tea.Cmd {
 	return screen.Send(screen.For{Screen: c, Msg: scanned{}})
 }
 
-// plan asks what a find of the entry in focus would meet now.
+// plan asks what a find of the entry in focus would meet now, and what became of the
+// last save.
 func (c *Cache) plan() tea.Cmd {
 	e := c.focus()
-	if e == nil || e.Key == "" || c.plans[e.id] != "" || c.asked == e.id {
+	if e == nil || e.Key == "" || c.plans[e.id].id == e.id || c.asked == e.id {
 		return nil
 	}
 	c.asked = e.id
-	id, engine, ctx := e.id, c.engine, c.ctx
+	id, engine, ctx, save := e.id, c.engine, c.ctx, e.ignored()
 	return screen.Later(func() tea.Msg {
 		f := engine.Plan(ctx, &indirector.Request{Indirection: id.ind, Verb: indirector.Find, Key: id.key}, nil)
-		return screen.For{Screen: c, Msg: planned{id, f.Why}}
+		return screen.For{Screen: c, Msg: planned{id, f.Why, c.story(save)}}
 	})
+}
+
+// story is what became of a request; "" if none is asked for.
+func (c *Cache) story(id uint64) string {
+	if id == 0 {
+		return ""
+	}
+	t, err := c.env.Log.Trace(id)
+	if err != nil {
+		return fmt.Sprintf("#%d: %v", id, err)
+	}
+	return fmt.Sprintf("#%d: %s", id, traces.Story(t))
 }
 
 // few is how many entries a filter looks at while the screen waits.
@@ -234,7 +247,7 @@ type entriesChosen struct {
 // lay chooses and orders the entries that are shown. Where a filter has to look
 // at many the command does it, and those that were shown stay meanwhile.
 func (c *Cache) lay() tea.Cmd {
-	all, expr, now := c.index.all, c.expr, c.now
+	all, expr, now := c.index.all, c.expr, c.env.Now()
 	if expr == nil {
 		c.order(slices.Clone(all))
 		return nil
@@ -329,7 +342,6 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 	}
 	switch msg := msg.(type) {
 	case session.Snapshot:
-		c.now = msg.At
 		if c.engine == nil {
 			return nil
 		}
@@ -344,7 +356,7 @@ func (c *Cache) Update(msg tea.Msg) tea.Cmd {
 		c.scanned = false
 		return c.scan()
 	case planned:
-		c.plans[msg.id] = msg.text
+		c.plans[msg.id] = msg
 		c.asked = entryID{}
 		return c.plan()
 	case entryRead:
@@ -562,7 +574,7 @@ func (c *Cache) askFilter() tea.Cmd {
 
 func (c *Cache) setFilter(text string) tea.Cmd {
 	text = strings.TrimSpace(text)
-	expr, err := query.ParseAt(text, c.now)
+	expr, err := query.ParseAt(text, c.env.Now())
 	if err != nil {
 		return screen.Warn("filter: "+err.Error(), "")
 	}

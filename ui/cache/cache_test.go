@@ -90,7 +90,7 @@ func TestOneEntry(t *testing.T) {
 	t.Parallel()
 	s := &shelf{entries: []indirector.Entry{entry("web01", "json", 687, 12, 18)}}
 	p := place(t, s)
-	p.Want("1 entries", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
+	p.Want("1 entry", "web01", "in 18m", "a find of web01 would ask", "/var/web01")
 	p.Keys("x").Want("not now: read-only")
 	s.writes = true
 	p.Keys("enter").Want("nobody answers")
@@ -199,4 +199,17 @@ func TestListingTakesLong(t *testing.T) {
 	if got := c.View().Text(); !strings.Contains(got, "listing all termini  3.0 s") {
 		t.Error(got)
 	}
+}
+
+// Ages are as of when they are drawn, also without news.
+func TestAgesGoOn(t *testing.T) {
+	t.Parallel()
+	now := uitest.Began
+	engine := &shelf{entries: []indirector.Entry{entry("web01", "json", 1, 3, 30)}}
+	p := uitest.New(t, ui.Config{Log: uitest.Site(t), Now: func() time.Time { return now }, Places: func(env *session.Env) []ui.Place {
+		return []ui.Place{{Key: "4", Name: "Cache", Screen: cache.New(t.Context(), env, engine)}}
+	}}, 80, 24)
+	p.Keys("4").Want("1 entry", " 3m ", "in 30m")
+	now = now.Add(31 * time.Minute)
+	p.Want(" 34m ", "expired 1m", "1 expired")
 }

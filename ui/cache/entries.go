@@ -24,6 +24,7 @@ type entry struct {
 	writer         uint64 // the latest that wrote it; 0 if none is known
 	wrote          time.Time
 	held           bool    // it was held, so that it ended later than wrote
+	failed         uint64  // the latest save, if it failed
 	events         []event // the newest, oldest first
 }
 
@@ -34,7 +35,8 @@ type entryID struct{ ind, terminus, key string }
 type event struct {
 	id   uint64
 	at   time.Time
-	what string // "written", "served", "destroyed", "expired"
+	end  time.Time
+	what string // "written", "failed", "served", "destroyed", "expired"
 	out  traces.Outcome
 	run  string
 }
@@ -47,16 +49,29 @@ func (e *entry) expired(now time.Time) bool {
 }
 
 // knownWriter is the request that wrote what is there now: the latest one that
-// wrote, unless the file is from another time.
+// wrote, unless what is there is from another time. A store ignores what is older.
 func (e *entry) knownWriter() uint64 {
 	if e.writer == 0 || e.Written.IsZero() {
 		return e.writer
 	}
 	const slack = 2 * time.Second // of clocks, and of disks that round
-	if d := e.Written.Sub(e.wrote); d < -slack || d > slack && !e.held {
-		return 0
+	if d := e.Written.Sub(e.wrote); d >= -slack && (d <= slack || e.held) {
+		return e.writer
 	}
-	return e.writer
+	for _, v := range slices.Backward(e.events) {
+		if v.what == "written" && e.Written.Sub(v.end).Abs() <= slack {
+			return v.id
+		}
+	}
+	return 0
+}
+
+// ignored is the latest save, if it is not what is there; else 0.
+func (e *entry) ignored() uint64 {
+	if known := e.knownWriter(); e.failed == 0 && known != 0 && known != e.writer {
+		return e.writer
+	}
+	return e.failed
 }
 
 // expires returns when the entry ends, or why never.
@@ -167,6 +182,8 @@ func did(r *session.Row, terminus string) string {
 		return "expired"
 	case r.CacheWritten && r.Cache == terminus, r.Verb == traces.Save && r.Terminus == terminus && (!r.Outcome.Failed() || r.Outcome == traces.Stale):
 		return "written"
+	case r.Verb == traces.Save && r.Terminus == terminus:
+		return "failed"
 	case r.Verb == traces.Destroy && (r.Terminus == terminus || r.Cache == terminus) && !r.Outcome.Failed():
 		return "destroyed"
 	case r.Sent:
@@ -181,14 +198,16 @@ func (e *entry) take(r *session.Row, what string) {
 	switch what {
 	case "written", "expired":
 		e.writes++
-		e.writer, e.wrote, e.held = r.ID, r.Start.Add(r.Took), r.Touched
+		e.writer, e.wrote, e.held, e.failed = r.ID, r.Start.Add(r.Took), r.Touched, 0
+	case "failed":
+		e.failed = r.ID
 	case "served":
 		e.serves++
 	}
 	if len(e.events) == maxEvents {
 		e.events = slices.Delete(e.events, 0, maxEvents/10)
 	}
-	e.events = append(e.events, event{r.ID, r.Start, what, r.Outcome, r.Run})
+	e.events = append(e.events, event{r.ID, r.Start, r.Start.Add(r.Took), what, r.Outcome, r.Run})
 }
 
 // keep hands what is known of entries on to those of a newer list. An entry that
@@ -202,7 +221,7 @@ func (x *index) keep(old *index) {
 	x.seen, x.open = old.seen, old.open
 	for _, e := range x.all {
 		was := old.by[e.id]
-		e.writes, e.serves, e.writer, e.wrote, e.held, e.events = was.writes, was.serves, was.writer, was.wrote, was.held, was.events
+		e.writes, e.serves, e.writer, e.wrote, e.held, e.failed, e.events = was.writes, was.serves, was.writer, was.wrote, was.held, was.failed, was.events
 	}
 }
 

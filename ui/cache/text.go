@@ -12,7 +12,6 @@ import (
 // at all requests of the log.
 func Biographies(ctx context.Context, env *session.Env, engine Engine, indirection, key string) ([]string, error) {
 	c := New(ctx, env, engine)
-	c.now = env.Now()
 	var found []*entry
 	err := engine.Walk(ctx, func(e indirector.Entry) bool {
 		if e.Key == key {
@@ -29,6 +28,7 @@ func Biographies(ctx context.Context, env *session.Env, engine Engine, indirecti
 	}
 	var lines []string
 	for _, e := range c.index.all {
+		c.plans[e.id] = planned{id: e.id, save: c.story(e.ignored())}
 		lines = append(lines, fmt.Sprintf("%s %s in %s", e.Indirection, env.Redacted(e.Key), e.Terminus))
 		for _, f := range c.biography(e) {
 			lines = append(lines, "  "+f.Label+": "+f.Text)

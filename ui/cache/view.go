@@ -14,12 +14,12 @@ import (
 )
 
 func (c *Cache) Context() (left, right term.Line) {
-	expired, orphans, never := 0, 0, 0
+	expired, orphans, never, now := 0, 0, 0, c.env.Now()
 	for _, e := range c.index.all {
 		switch {
 		case e.Key == "":
 			continue
-		case e.expired(c.now):
+		case e.expired(now):
 			expired++
 		case e.Expiration.IsZero():
 			never++
@@ -34,7 +34,11 @@ func (c *Cache) Context() (left, right term.Line) {
 		left.Add(term.Accent|term.Bold, term.Clean(c.filter).Cut(max(c.width/3, 8)))
 		left.Put(term.Quiet, "  "+term.Grouped(int64(len(c.shown)))+" of ")
 	}
-	left.Put(term.Quiet, term.Grouped(int64(len(c.index.all)))+" entries")
+	entries := " entries"
+	if len(c.index.all) == 1 {
+		entries = " entry"
+	}
+	left.Put(term.Quiet, term.Grouped(int64(len(c.index.all)))+entries)
 	put := func(what string, n int) {
 		if n > 0 {
 			left.Put(term.Quiet, " · ")
@@ -96,12 +100,12 @@ func (c *Cache) none() term.Lines {
 }
 
 func (c *Cache) row(i int, r *widget.Row) {
-	e := c.shown[i]
+	e, now := c.shown[i], c.env.Now()
 	mark, style := " ", term.Plain
 	switch {
 	case e.Err != nil:
 		mark, style = "!", term.Failed
-	case e.expired(c.now):
+	case e.expired(now):
 		mark, style = "x", term.Attention
 	case e.orphan:
 		mark, style = "o", term.Attention
@@ -120,7 +124,7 @@ func (c *Cache) row(i int, r *widget.Row) {
 	}
 	age := "-"
 	if !e.Written.IsZero() {
-		age = traces.Age(c.now.Sub(e.Written))
+		age = traces.Age(now.Sub(e.Written))
 	}
 	expires := style
 	if e.Expiration.IsZero() && e.Err == nil {
@@ -138,7 +142,7 @@ func (c *Cache) row(i int, r *widget.Row) {
 	r.Next(term.Plain, key)
 	r.Next(term.Plain, e.Terminus)
 	r.Next(term.Plain, age)
-	r.Next(expires, e.expires(c.now))
+	r.Next(expires, e.expires(now))
 	r.Next(writer, by)
 	r.Next(term.Plain, run)
 	r.Next(term.Plain, size)
@@ -158,6 +162,7 @@ func (c *Cache) runOf(e *entry, id uint64) string {
 func (c *Cache) biography(e *entry) (facts widget.Facts) {
 	facts.Put(term.Plain, "written by", c.writer(e))
 	facts.Put(term.Plain, "produced", c.produced(e))
+	facts.Put(term.Attention, "last save", c.env.Redacted(c.plans[e.id].save))
 	facts.Put(term.Plain, "expiry", c.expiry(e))
 	facts.Put(term.Plain, "served", c.served(e))
 	facts.Put(term.Plain, "next", c.next(e))
@@ -196,7 +201,7 @@ func (c *Cache) produced(e *entry) string {
 	if e.Produced.IsZero() {
 		return c.env.Redacted(e.Note)
 	}
-	text := fmt.Sprintf("%s, %s ago", e.Produced.In(c.env.Zone).Format("2006-01-02 15:04:05"), traces.Age(c.now.Sub(e.Produced)))
+	text := fmt.Sprintf("%s, %s ago", e.Produced.In(c.env.Zone).Format("2006-01-02 15:04:05"), traces.Age(c.env.Now().Sub(e.Produced)))
 	if e.Note != "" {
 		text += ", " + c.env.Redacted(e.Note)
 	}
@@ -209,10 +214,10 @@ func (c *Cache) expiry(e *entry) string {
 		return fmt.Sprintf("no expiry: %s keeps what was stored last of a node, until the node is removed", e.Terminus)
 	case e.Err != nil:
 		return "cannot be read: " + c.env.Redacted(e.Err.Error())
-	case e.expired(c.now):
-		return fmt.Sprintf("expired at %s, %s ago", c.env.Clock(e.Expiration), traces.Age(c.now.Sub(e.Expiration)))
+	case e.expired(c.env.Now()):
+		return fmt.Sprintf("expired at %s, %s ago", c.env.Clock(e.Expiration), traces.Age(c.env.Now().Sub(e.Expiration)))
 	case !e.Expiration.IsZero():
-		return fmt.Sprintf("at %s, in %s", c.env.Clock(e.Expiration), traces.Age(e.Expiration.Sub(c.now)))
+		return fmt.Sprintf("at %s, in %s", c.env.Clock(e.Expiration), traces.Age(e.Expiration.Sub(c.env.Now())))
 	case e.KeepsExpiry:
 		return "no expiry: it was written without one, so it is served for ever"
 	}
@@ -251,19 +256,21 @@ func (c *Cache) next(e *entry) string {
 	r, _ := c.engine.Explain(e.Indirection)
 	primary, cached := r.Primary.Winner().Terminus, r.Cache.Winner().Terminus
 	plan := ""
-	if why := c.plans[e.id]; why != "" {
+	if why := c.plans[e.id].next; why != "" {
 		plan = "; a find now: " + why
 	}
 	switch {
 	case e.Key == "":
 		return "nothing: it cannot be listed"
+	case e.orphan && !e.Produced.IsZero(): // collectors read it, as others do that ask the store
+		return fmt.Sprintf("it stays until a request that names %s replaces it: no route of %s leads there%s", e.Terminus, e.Indirection, plan)
 	case e.orphan:
 		return fmt.Sprintf("it stays: no route leads to %s, so it is not read, replaced or removed%s", e.Terminus, plan)
 	case e.Err != nil:
 		return fmt.Sprintf("replaced by the next find: it cannot be read, so %s is asked%s", primary, plan)
 	case e.Terminus == primary:
 		return "replaced by the next save, removed by a destroy; until then every find gets it" + plan
-	case e.expired(c.now):
+	case e.expired(c.env.Now()):
 		return fmt.Sprintf("replaced by the next find: it has expired, so %s is asked%s", primary, plan)
 	case !e.Expiration.IsZero():
 		return fmt.Sprintf("served until %s; replaced by the next find after that, which asks %s%s", c.env.Clock(e.Expiration), primary, plan)
@@ -282,7 +289,7 @@ func (c *Cache) sameKey(e *entry) string {
 		}
 		text := o.Terminus
 		if !o.Written.IsZero() {
-			text += " " + traces.Age(c.now.Sub(o.Written))
+			text += " " + traces.Age(c.env.Now().Sub(o.Written))
 		}
 		if o.orphan {
 			text += " (orphan)"

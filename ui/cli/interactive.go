@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -126,6 +127,7 @@ type workspace struct {
 	shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
+	closed        atomic.Bool
 }
 
 // A site is what is asked while a session is shown.
@@ -172,8 +174,12 @@ func openSession(path string) (*workspace, error) {
 	return &workspace{log: log, hello: "recording " + path, guard: new(ui.Guard), kept: new(kept)}, nil
 }
 
-// close ends the session. A recording in which nothing was asked is not kept.
+// close ends the session. A recording in which nothing was asked is not kept. A second
+// close does nothing.
 func (s *workspace) close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
 	var errs []error
 	if s.before != nil {
 		errs = append(errs, s.before())

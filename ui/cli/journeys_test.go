@@ -168,7 +168,9 @@ var mostKeys = map[string]int{
 	"TestJourney9TheSameKeyThroughTwoTermini": 67,
 	"TestJourney10BiographyOfACacheEntry":     29,
 	"TestJourney10BiographyOfACacheEntry#01":  97, // with --write
-	"TestJourney13WhyIsMyExportMissing":       37,
+	"TestJourney13WhyIsMyExportMissing":       53,
+	"TestJourney14WhyAreTheseFactsOld":        32,
+	"TestJourney15WhichEntryOfLDAPWon":        27,
 }
 
 // countKeys compares the keys of a journey with how many it took before.
@@ -471,7 +473,7 @@ func TestJourney5MyRoutesAreIgnored(t *testing.T) {
 		tr.sees("facts  history", "x terminus puppetdb", "routes.yaml:4, ", "not agent")
 		tr.golden("journey5-routes")
 		tr.key("H", "Routes > facts > history", "application    agent", "1. puppetdb", "routes.yaml:4 section master NOT APPLIED (agent)",
-			"2. facter", "setting facts_terminus, puppet.conf:14 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
+			"2. facter", "setting facts_terminus, puppet.conf:19 [agent]", "application agent, setting facts_terminus", "1. json", "routes.yaml:11")
 		tr.golden("journey5-history")
 		tr.key("esc", "- Routes ", "facts  history")
 		tr.key("y", "copy", "as routes.yaml")
@@ -527,7 +529,7 @@ func (tr *trip) menu() string {
 func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 	t.Parallel()
 	looks := func(tr *trip, frame string) {
-		tr.key("4", "- Cache ", "8 entries", "3 orphan")
+		tr.key("4", "- Cache ", "10 entries", "4 orphan")
 		tr.filter("web01 ind=catalog", "2 of ").cursor("catalog", "web01.example.com", "json", "1h 31m", "never: not kept", "#2")
 		tr.line("o catalog", "web01.example.com", "yaml", "41d", "unknown")
 		tr.golden(frame)
@@ -541,7 +543,7 @@ func TestJourney10BiographyOfACacheEntry(t *testing.T) {
 		tr.sees("written by", "#2 find catalog, run 5a1b", "no expiry: terminus json does not keep it")
 		tr.golden("journey10-meta")
 		tr.key("esc", "- Cache ", "2 of ")
-		tr.key("u", "- Requests ", "ind=catalog key=web01.example.com ", "51 of 1 048").cursor(" 1044 ", "C json", "stale")
+		tr.key("u", "- Requests ", "ind=catalog key=web01.example.com ", "50 of 1 048").cursor(" 1044 ", "C json", "stale")
 		tr.golden("journey10-used-by")
 		tr.key("4", "- Cache ", "2 of ")
 		tr.key("x", "not now: read-only")
@@ -725,17 +727,48 @@ func TestJourney8WhatHappensWhenItIsDown(t *testing.T) {
 func TestJourney13WhyIsMyExportMissing(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
-		tr.filter("ind=resource", "2 of 1 047").cursor(" 973 ", "srch", "Host", "T sqlite")
-		tr.golden("journey13-collected")
-		tr.key("enter", "#973 search resource Host", "STORY", "c03.example.com exports 1 that would fit", "since 2025-11-20 14:02:17").cursor("terminus sqlite", "ok", "0 instances")
-		tr.key("l", "#973 search").line("5.1", "ask stores.db f", "0 resources")
-		tr.golden("journey13-steps")
-		tr.key("esc", "- Requests ", "  ind=resource ")
-		tr.key("4", "- Cache ", "8 entries")
-		tr.filter("terminus=sqlite", "2 of ").cursor("catalog", "a01.example.com", "sqlite").line("  written by", "#968 save catalog")
-		tr.key("j", "2 of ").cursor("catalog", "c03.example.com", "sqlite")
-		tr.line("  written by", "#969 save catalog").line("  produced", "2025-11-20 14:02:17", "made by web01.example.com").sees("node is deactivated since 2025-11-20")
+		tr.filter("b02 ind=catalog", "1 of 1 047").cursor(" 967 ", "find", "catalog", "T compiler").sees("collected 2 resources of a01.example.com", "31 min ago")
+		tr.golden("journey13-compiled")
+		tr.key("enter", "#967 find catalog b02.example.com").cursor("terminus compil", "ok")
+		tr.key("l", "#967 find catalog").to("o  .1     search resour").cursor("2 found").golden("journey13-steps")
+		tr.key("enter", "#970 search resource Host", "STORY", "c03.example.com exports 2 that would fit", "since 2025-11-20 14:02:17").golden("journey13-search")
+		tr.key("esc", "#967 find catalog").to("o  5.9  exported for").cursor("asked 2 times, same answer")
+		tr.sees("5.9 exported for Host <<| tag == 'cluster' |>>", "terminus store_configs").line("  a01.example.com", "2 resources, produced 2025-11-20T13:31:17Z").golden("journey13-collected")
+		tr.key("esc", "- Requests ")
+		tr.key("4", "- Cache ", "10 entries")
+		tr.filter("terminus=sqlite", "3 of ").cursor("catalog", "a01.example.com", "sqlite").line("  written by", "#963 save catalog")
+		tr.key("j", "3 of ").cursor("catalog", "c03.example.com", "sqlite")
+		tr.line("  written by", "#964 save catalog").line("  produced", "2025-11-20 13:31:17", "31m ago", "made by web01.example.com").sees("node is deactivated since 2025-11-20")
 		tr.golden("journey13-cache")
+		tr.leave()
+	})
+}
+
+func TestJourney14WhyAreTheseFactsOld(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.filter("a01 verb=find", "1 of 1 047").cursor(" 962 ", "find", "facts", "a01.example.com", "T sqlite")
+		tr.sees("these facts are 35 min old: what came later", "stored is")
+		tr.golden("journey14-found")
+		tr.key("4", "- Cache ", "10 entries")
+		tr.filter("a01 ind=facts", "1 of ").cursor("facts", "a01.example.com", "sqlite", "35m")
+		tr.line("  written by", "#958 save facts").line("  produced", "2025-11-20 13:27:17", "made by").line("  last save", "#960: ignored as older: stored is")
+		tr.golden("journey14-cache")
+		tr.leave()
+	})
+}
+
+func TestJourney15WhichEntryOfLDAPWon(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.filter("terminus=ldap", "1 of 1 047").cursor(" 972 ", "find", "node", "b02.example.com", "T ldap")
+		tr.sees("2 entries named b02: the last one won", "cn=b02,ou=fra2", "cn=b02,ou=ams1")
+		tr.key("enter", "#972 find node b02.example.com", "2 entries named b02: the last one won").cursor("terminus ldap", "ok")
+		tr.golden("journey15-won")
+		tr.key("l", "#972 find node").line("5.3", "search b02 bel", "2 entries").to("o  5.6  node from").cursor("2 classes, 9 parameters, ")
+		tr.golden("journey15-steps")
+		tr.key("enter", "class profile::base ", "parent 1 (base)").line("lost datacentre", "parent 1 (base)", "displaced by").golden("journey15-where")
+		tr.key("esc", "#972 find node").key("esc", "- Requests ")
 		tr.leave()
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"indirtui/indirector/network/rest"
 	"indirtui/indirector/network/server"
 	"indirtui/indirector/settings"
+	"indirtui/indirector/stores"
 	"indirtui/ui/command"
 )
 
@@ -38,7 +39,8 @@ type proxyCommand struct {
 	ownCA, obtain         bool
 	silent                bool
 	upstreamHost, upsPort string
-	puppetdbURL           *url.URL // nil if there is none
+	puppetdbURL           *url.URL    // nil if there is none
+	became                *stores.Log // what became of PuppetDB's commands
 }
 
 func newProxy(p *program) *proxyCommand { return &proxyCommand{listening: listening{p: p}} }
@@ -195,7 +197,8 @@ func (x *proxyCommand) start(ctx context.Context) (*answering, error) {
 		o.Set = append(x.overrides(), o.Set...)
 		o.Elsewhere = true
 		if x.puppetdbURL != nil {
-			o.Termini = append(slices.Clip(o.Termini), server.PuppetDB(x.puppetdbURL)...)
+			x.became = stores.NewLog("puppetdb")
+			o.Termini = append(slices.Clip(o.Termini), server.PuppetDB(x.puppetdbURL, x.became)...)
 		}
 	}
 	return x.begin(change, func(e *engine.Engine, log *slog.Logger, f *front) error {
@@ -271,7 +274,7 @@ func (x *proxyCommand) prefer(e *engine.Engine) error {
 // toPuppetDB decides about PuppetDB's API. Its requests name their terminus: agents
 // and routes.yaml may have other routes.
 func (x *proxyCommand) toPuppetDB(e *engine.Engine, asks *client.Client, s *standing) *rest.PuppetDB {
-	pass := &server.Forwarder{Client: asks, Server: s.server, URL: x.puppetdbURL, As: server.AsProxy, Recorder: e.Store, Now: time.Now}
+	pass := &server.Forwarder{Client: asks, Server: s.server, URL: x.puppetdbURL, As: server.AsProxy, Recorder: e.Store, Now: time.Now, Became: x.became}
 	return &rest.PuppetDB{
 		Terminus: server.Forward, Source: "proxy --puppetdb " + x.puppetdb,
 		Pass: pass.Pass, Authorize: s.server.AuthorizePuppetDB, Run: s.server.RunOf, Alone: x.upstream == "",

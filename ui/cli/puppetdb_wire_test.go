@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -131,6 +132,45 @@ func (w *wire) ended(after uint64) *traces.Trace {
 		case <-s.Changed():
 		case <-time.After(5 * time.Second):
 			w.t.Fatalf("request %d does not end", after+1)
+		}
+	}
+}
+
+// What passes to PuppetDB is on the screen: the commands, read or unread, and what came
+// back. A question that is answered is none of them.
+func TestPuppetDBStateOfProxy(t *testing.T) {
+	w := newWire(t, func(x *proxyCommand, server, _ string) { x.puppetdb, x.ui = server, true })
+	var all []wireCase
+	for _, c := range pdbCases() {
+		all = append(all, c.wireCase)
+	}
+	for _, tt := range []struct {
+		name, line string
+		well       bool
+	}{
+		{"collect nothing", "", true},
+		{"facts", "puppetdb: queued ", true},
+		{"refused", "puppetdb: refused ", false},
+		{"inputs", "puppetdb: queued ", true},
+	} {
+		i := slices.IndexFunc(all, func(c wireCase) bool { return c.name == tt.name })
+		before := w.proxy.session.engine.Store.Stats().Total
+		w.ask(w.proxy.address, all[i])
+		w.ended(before)
+		states := storesOf(w.proxy.session.engine)
+		if len(states) != 1 {
+			t.Fatalf("%s: got %v", tt.name, states)
+		}
+		if line, well := states[0].Line(time.UTC); !strings.HasPrefix(line, tt.line) || tt.line == "" && line != "" || well != tt.well {
+			t.Errorf("%s: got %q, %v, want %q", tt.name, line, well, tt.line)
+		}
+	}
+	s := storesOf(w.proxy.session.engine)[0]
+	for _, want := range []string{
+		"replace catalog inputs web01.example.com; 2 in all", "save facts web01.example.com: 400 Bad Request",
+	} {
+		if all := strings.Join(s.Lines(time.UTC), "\n"); !strings.Contains(all, ", "+want) {
+			t.Errorf("got %s, want %s", all, want)
 		}
 	}
 }

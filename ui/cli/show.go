@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
-	"indirtui/indirector/puppetdb"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 	"indirtui/traces/fleet"
 	"indirtui/ui"
@@ -163,7 +164,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
 		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
 		cfg.Problems = func() []string { return problemsOf(e) }
-		cfg.Stores = func(zone *time.Location) (string, bool) { return storesState(e).Line(zone) }
+		cfg.Stores = func() []stores.State { return storesOf(e) }
 		cfg.Watch = func(ctx context.Context) (string, bool) { return watchFiles(ctx, e) }
 	} else {
 		cfg.Replay = s.log.Path()
@@ -225,23 +226,32 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 	if e := s.engine; e != nil {
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
-		o.Stores = func(zone *time.Location) []string { return storesState(e).Lines(zone) }
-		o.Retry = func() []string {
-			if db := puppetdb.Made(e.Shared); db != nil {
-				return db.Retry()
-			}
-			return nil
-		}
+		o.Stores = func() []stores.State { return storesOf(e) }
+		o.Retry = func() []string { return retryStores(e) }
 	}
 	return o
 }
 
-// storesState is what was sent to PuppetDB; the zero State if nothing was.
-func storesState(e *engine.Engine) puppetdb.State {
-	if db := puppetdb.Made(e.Shared); db != nil {
-		return db.State()
+// storesOf returns the states of the stores that an engine has used, that in which
+// something happened last first.
+func storesOf(e *engine.Engine) (all []stores.State) {
+	for _, shared := range e.Shared() {
+		if s, is := shared.(stores.Store); is {
+			all = append(all, s.State())
+		}
 	}
-	return puppetdb.State{}
+	slices.SortStableFunc(all, func(a, b stores.State) int { return b.Newest().Compare(a.Newest()) })
+	return all
+}
+
+// retryStores sends commands again to what was dropped, and returns what that was.
+func retryStores(e *engine.Engine) (back []string) {
+	for _, shared := range e.Shared() {
+		if s, is := shared.(interface{ Retry() []string }); is {
+			back = append(back, s.Retry()...)
+		}
+	}
+	return back
 }
 
 // askFirst lets the user be asked before another session replaces the one that is

@@ -15,11 +15,11 @@ import (
 	"indirtui/ui/command"
 )
 
-// stores is what the commands share that look at stores in SQL.
-type stores struct{ listing }
+// inSQL is what the commands share that look at stores in SQL.
+type inSQL struct{ listing }
 
 // each does something with the store of an engine, or with every one that there is.
-func (c *stores) each(ctx context.Context, args []string, do func(*sqlstore.Store) error) error {
+func (c *inSQL) each(ctx context.Context, args []string, do func(*sqlstore.Store) error) error {
 	engines := []string{sqlstore.SQLite, sqlstore.PostgreSQL}
 	if len(args) > 0 {
 		if args[0] != sqlstore.SQLite && args[0] != sqlstore.PostgreSQL {
@@ -60,7 +60,7 @@ func (c *stores) each(ctx context.Context, args []string, do func(*sqlstore.Stor
 }
 
 // A storesCommand shows what is in stores.
-type storesCommand struct{ stores }
+type storesCommand struct{ inSQL }
 
 func (c *storesCommand) build(cmd *cobra.Command) {
 	cmd.Long = `What is in the stores of the termini sqlite and postgresql: how much, how old,
@@ -128,7 +128,7 @@ func moment(t time.Time) string {
 }
 
 // A storesCheckCommand verifies stores.
-type storesCheckCommand struct{ stores }
+type storesCheckCommand struct{ inSQL }
 
 func (c *storesCheckCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Work out every hash of what is stored anew, and look for rows that refer to
@@ -175,7 +175,7 @@ func (c *storesCheckCommand) run(ctx context.Context, args []string) error {
 }
 
 // A storesExportCommand writes what is stored.
-type storesExportCommand struct{ stores }
+type storesExportCommand struct{ inSQL }
 
 func (c *storesExportCommand) build(cmd *cobra.Command) {
 	cmd.Long = `Write what is stored as the commands that would store it again, a line of JSON
@@ -189,7 +189,7 @@ func (c *storesExportCommand) run(ctx context.Context, args []string) error {
 }
 
 // A storesSweepCommand removes what is too old.
-type storesSweepCommand struct{ stores }
+type storesSweepCommand struct{ inSQL }
 
 func (c *storesSweepCommand) build(cmd *cobra.Command) {
 	cmd.Long = `End what is older than node_ttl, remove nodes that have been inactive for longer

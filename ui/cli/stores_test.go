@@ -40,7 +40,7 @@ func TestStoresOnScreen(t *testing.T) {
 				}
 				tr.Not("puppetdb: failed")
 				tr.Command("stores retry").Want("no submit-only URL was dropped")
-				tr.Command("stores").Want("puppetdb: queued ", " at "+strings.TrimPrefix(db.URL, "https://")).Keys("esc")
+				tr.Command("stores").Want("puppetdb queued ", " at "+strings.TrimPrefix(db.URL, "https://")).Keys("esc")
 				db.Close()
 				tr.Command(save).Keys("esc", "esc")
 				tr.Want("puppetdb: failed ")

@@ -17,6 +17,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/settings"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 	"indirtui/ui/command"
 	"indirtui/ui/recordings"
@@ -64,10 +65,9 @@ type Options struct {
 	// sentence each.
 	Serve, Proxy func(words []string) (tea.Cmd, error)
 	Story        func(selector string) ([]string, error)
-	// Stores returns what is known of stores, in lines with times of a zone; none if none
-	// was used. Retry lets PuppetDBs get commands again that did not answer, and returns
-	// their URLs.
-	Stores func(zone *time.Location) []string
+	// Stores returns the states of stores, the newest first; none if none was used. Retry
+	// lets PuppetDBs get commands again that did not answer, and returns their URLs.
+	Stores func() []stores.State
 	Retry  func() []string
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string

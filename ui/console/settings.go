@@ -517,14 +517,19 @@ func (l *settingsList) View() term.Lines {
 	})
 }
 
-// stores lists what stores were sent, or lets those get commands again that were left out.
-func stores(c *Console, l call) (tea.Cmd, error) {
+// showStores lists what became of what stores were sent, or lets those get commands again
+// that were left out.
+func showStores(c *Console, l call) (tea.Cmd, error) {
 	switch {
 	case len(l.words) == 0:
 		page := widget.Page{Title: "stores"}
-		for _, text := range c.o.Stores(c.env.Zone) {
-			c.Print(text)
-			page.Add("", text, term.Plain)
+		for _, s := range c.o.Stores() {
+			label := s.Name
+			for _, text := range s.Lines(c.env.Zone) {
+				c.Print(text)
+				page.Add(label, strings.TrimPrefix(text, s.Name+": "), term.Plain)
+				label = ""
+			}
 		}
 		if c.o.Output != nil {
 			return nil, nil

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/stores"
 	"indirtui/traces/spell"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
@@ -125,7 +126,10 @@ func sessionCommands() []cmd {
 		},
 		{name: "problems", help: "what is wrong with Puppet's configuration", offered: func(c *Console) bool { return c.env.Problems != nil }, run: problems},
 		{name: "reload", help: "read puppet.conf and routes.yaml again", effect: reloadEffect, offered: func(c *Console) bool { return c.o.Files != nil }, run: reload},
-		{name: "stores", args: "[retry]", help: "what PuppetDB was sent from here; retry sends commands again to submit-only URLs that were dropped", offered: usedStores, next: nextStores, run: stores},
+		{
+			name: "stores", args: "[retry]", help: "what became of what stores were sent from here; retry sends commands again to submit-only URLs that were dropped", offered: usedStores, next: nextStores, run: showStores,
+			shell: shell{looks, "[sqlite|postgresql]", "What is in the stores in SQL: counts, size, age, and what was refused"},
+		},
 		{name: "unset", args: "NAME ... | all", help: "take back what set did", offered: func(c *Console) bool { return c.o.Configured != nil }, next: nextUnset, run: unset},
 		{name: "write", args: "on|off", help: "allow save, destroy and expire, or forbid them", offered: hasEngine, next: nextOnOff, run: write, silent: true},
 		{
@@ -206,7 +210,6 @@ func shellCommands() []cmd {
 		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},
 		{name: "config check", shell: shell{"", "[FILE]", "Check the files, or one file, and list all that is wrong"}},
 		{name: "config path", shell: shell{"", "", "Print where the files are, and whether they are there"}},
-		{name: "stores", shell: shell{looks, "[sqlite|postgresql]", "What is in the stores in SQL: counts, size, age, and what was refused"}},
 		{name: "stores check", shell: shell{"", "[sqlite|postgresql]", "Work out the hashes of what is stored anew, and look for what refers to nothing"}},
 		{name: "stores export", shell: shell{"", "[sqlite|postgresql]", "Write what is stored as commands, a line of JSON each"}},
 		{name: "stores sweep", shell: shell{"", "[sqlite|postgresql]", "End and remove what is too old, and what is not used any longer"}},
@@ -227,7 +230,9 @@ func hasEngine(c *Console) bool   { return c.o.Engine != nil }
 func hasDebugger(c *Console) bool { return c.env.Debugger != nil }
 
 // usedStores reports whether a store was used.
-func usedStores(c *Console) bool { return c.o.Stores != nil && len(c.o.Stores(c.env.Zone)) > 0 }
+func usedStores(c *Console) bool {
+	return c.o.Stores != nil && slices.ContainsFunc(c.o.Stores(), func(s stores.State) bool { return len(s.Lines(c.env.Zone)) > 0 })
+}
 
 // owns reports whether the owner of the Console runs a command itself.
 func (c *Console) owns(name string) bool { return c.o.Own[name] != nil }

@@ -35,6 +35,10 @@ const (
 	web = "web01.example.com" // its catalog cannot be compiled, and it has an old one
 	db  = "db07.example.com"  // the node classifier prints nothing for it
 	app = "app03.example.com" // its cached facts have expired
+
+	exporter  = "a01.example.com" // exports hosts, and its facts are old
+	collector = "b02.example.com" // collects them, and has two entries in the directory
+	gone      = "c03.example.com" // exports hosts, and is deactivated
 )
 
 // Options are those of a Site. The zero value is the ordinary demo; tests fix
@@ -51,6 +55,7 @@ type Site struct {
 	temp   *filelock.TempDir // nil if the directory was chosen
 	server *http.Server
 	done   chan struct{}
+	ldap   *directory
 	clock  func() time.Time
 	ago    atomic.Int64 // how far back the clock of the site is, as a time.Duration
 	good   atomic.Bool  // the server can still compile the catalog of web
@@ -59,8 +64,8 @@ type Site struct {
 // now is the clock of the site.
 func (s *Site) now() time.Time { return s.clock().Add(-time.Duration(s.ago.Load())) }
 
-// Start lays the site out and starts its web server on loopback. Close takes
-// both away.
+// Start lays the site out and starts its web server and its directory on loopback.
+// Close takes all away.
 func Start(o Options) (_ *Site, err error) {
 	s := &Site{Dir: o.Dir, clock: o.Now, done: make(chan struct{})}
 	if s.clock == nil {
@@ -80,6 +85,9 @@ func Start(o Options) (_ *Site, err error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start the web server of the demo: %w", err), s.remove())
 	}
+	if s.ldap, err = newDirectory(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the directory of the demo: %w", err), listener.Close(), s.remove())
+	}
 	s.URL = "http://" + listener.Addr().String()
 	s.server = &http.Server{Handler: s.handler(), ReadHeaderTimeout: time.Minute}
 	go func() {
@@ -92,11 +100,11 @@ func Start(o Options) (_ *Site, err error) {
 	return s, nil
 }
 
-// Close stops the web server and removes the files.
+// Close stops the web server and the directory, and removes the files.
 func (s *Site) Close() error {
 	err := s.server.Close()
 	<-s.done
-	return errors.Join(err, s.remove())
+	return errors.Join(err, s.ldap.Close(), s.remove())
 }
 
 func (s *Site) remove() error {
@@ -172,6 +180,7 @@ func (s *Site) layOut() error {
 		{"conf/puppet.conf", dir("conf", "puppet.conf"), 0o640, "", time.Time{}, now},
 		{"conf/routes.yaml", dir("conf", "routes.yaml"), 0o640, "", time.Time{}, now},
 		{"bin/enc", dir("bin", "enc"), 0o750, "", time.Time{}, now},
+		{"code/site.pp", dir("code", "environments", "production", "manifests", "site.pp"), 0o640, "", time.Time{}, now},
 		{"bin/facter", dir("bin", "facter"), 0o750, "", time.Time{}, now},
 		{"data/facts.json", filepath.Join(cache, "facts", web+".json"), 0o660, web, now.Add(18 * time.Minute), now.Add(-12 * time.Minute)},
 		{"data/facts.json", filepath.Join(cache, "facts", app+".json"), 0o660, app, now.Add(-14 * time.Minute), now.Add(-44 * time.Minute)},
@@ -212,7 +221,7 @@ func (s *Site) render(name, node string, expires time.Time, run string) ([]byte,
 	const layout = "2006-01-02T15:04:05.000000000-07:00"
 	var b bytes.Buffer
 	err = t.Execute(&b, map[string]string{
-		"Dir": s.Dir, "URL": s.URL, "Node": node, "Short": short, "Run": run,
+		"Dir": s.Dir, "URL": s.URL, "LDAP": s.ldap.port(), "Node": node, "Short": short, "Run": run,
 		"Number":  strings.TrimLeft(strings.TrimLeft(short, "abcdefghijklmnopqrstuvwxyz"), "0") + "0",
 		"Written": s.now().UTC().Format(layout), "Expires": expires.UTC().Format(layout),
 	})

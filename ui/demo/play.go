@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"indirtui/indirector"
-	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
@@ -56,14 +55,14 @@ func fresh(r *indirector.Request) {
 
 // The traffic before anything goes wrong: quiet runs, of which every tenth
 // looks further.
-const quiet = 421 // there are 1047 requests in all
+const quiet = 417 // there are 1047 requests in all
 
 func (p *player) play() error {
 	p.lastGood()
 	for i := range quiet {
 		run := fmt.Sprintf("%04x", 0x5a00+i)
 		p.do("agent", run, indirector.Find, "facts", web, nil)
-		if i < quiet-8 {
+		if i < quiet-7 {
 			p.do("agent", run, indirector.Head, "facts", web, nil)
 		}
 		if i%10 == 0 {
@@ -71,7 +70,9 @@ func (p *player) play() error {
 			p.do("agent", run, indirector.Find, "catalog", web, flags(traces.IgnoreTerminus))
 		}
 	}
+	p.skewed()
 	p.exported()
+	p.moved()
 	p.report(app, "77aa")
 
 	// app03: its cached facts have expired, and everything else is well.
@@ -111,14 +112,17 @@ func (p *player) play() error {
 	return p.err
 }
 
-// exported is what went through the store: hosts that two nodes export and the third
-// collects, one of the two deactivated meanwhile, and a catalog that is refused.
+// in is how the server of the site asks a store, past what agents have.
+func in(r *indirector.Request) {
+	r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromApplication, "the server of the demo keeps it in sqlite"
+}
+
+// exported is what went through the store half an hour ago: hosts that two nodes export,
+// and a catalog that is refused. The third node collects them now, and one of the two was
+// deactivated meanwhile.
 func (p *player) exported() {
-	in := func(r *indirector.Request) {
-		r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromRequest, "the server of the demo keeps catalogs in sqlite"
-	}
-	const gone = "c03.example.com"
-	for _, node := range []struct{ name, tag string }{{"a01.example.com", "cluster"}, {gone, "cluster"}, {"d04.example.com", "Cluster"}} {
+	p.site.ago.Store(int64(31 * time.Minute))
+	for _, node := range []struct{ name, tag string }{{exporter, "cluster"}, {gone, "cluster"}, {"d04.example.com", "Cluster"}} {
 		catalog, ok := p.instance("catalog", "site/data/exported.json", node.name, "").(*model.Catalog)
 		for i := 0; ok && i < len(catalog.Resources); i++ {
 			if r := &catalog.Resources[i]; r.Exported {
@@ -130,13 +134,38 @@ func (p *player) exported() {
 			r.Instance = catalog
 		})
 	}
+	p.site.ago.Store(0)
 	p.do("face node", "", indirector.Destroy, "node", gone, in)
-	for _, filter := range []any{nil, data.OfStrings([]string{"title", "==", gone})} {
-		p.do("server", "61d1", indirector.Search, "resource", "Host", func(r *indirector.Request) {
+	p.do("server", "61d1", indirector.Find, "catalog", collector, func(r *indirector.Request) {
+		in(r)
+		r.Terminus, r.Source = "compiler", "the server of the demo compiles it"
+	})
+}
+
+// skewed saves facts of a node twice. When it is asked for them again, they are the
+// first ones: meanwhile the clock of the server was put back.
+func (p *player) skewed() {
+	for _, save := range []struct {
+		run string
+		ago time.Duration
+	}{{"61c0", 35 * time.Minute}, {"61c1", 95 * time.Minute}} {
+		p.site.ago.Store(int64(save.ago))
+		p.do("server", save.run, indirector.Save, "facts", exporter, func(r *indirector.Request) {
 			in(r)
-			r.Options = []indirector.Option{{Name: "host", Value: "b02.example.com"}, {Name: "filter", Value: filter}}
+			r.Instance = p.instance("facts", "site/data/facts.json", exporter, "")
 		})
 	}
+	p.site.ago.Store(0)
+	p.do("face facts", "", indirector.Find, "facts", exporter, func(r *indirector.Request) {
+		r.Terminus, r.Cache, r.By, r.Source = "sqlite", indirector.Off, traces.FromFace, "facts find --terminus sqlite"
+	})
+}
+
+// moved looks a node up in the directory, which has two entries of that name.
+func (p *player) moved() {
+	p.do("face node", "", indirector.Find, "node", collector, func(r *indirector.Request) {
+		r.Terminus, r.By, r.Source = "ldap", traces.FromFace, "node find --terminus ldap"
+	})
 }
 
 // instance reads a file of the site as an instance of an indirection.

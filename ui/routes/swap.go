@@ -171,16 +171,12 @@ func Lacking(log session.Log, engine Engine, indirection, slot, terminus string)
 	var seen [indirector.Expire + 1]int
 	all, looked := 0, 0
 	_, last := log.Range()
+	route := engine.Routes()[indirection]
 	for row := range session.Backward(log, last+1) {
 		if all == most || looked == maxLooked {
 			break
 		}
-		by := row.SetBy
-		if slot == indirector.SlotCache {
-			by = row.CacheSetBy
-		}
-		// What a request names itself, a route does not change.
-		if looked++; about(row, indirection) && by != traces.FromRequest && by != traces.FromFace {
+		if looked++; about(row, indirection) && !own(row, route, slot) {
 			seen[row.Verb]++
 			all++
 		}
@@ -198,6 +194,23 @@ func Lacking(log session.Log, engine Engine, indirection, slot, terminus string)
 		return ""
 	}
 	return fmt.Sprintf("%s has no %s: %d of the last %s would fail", terminus, strings.Join(names, " and no "), fail, term.Plural(all, "request"))
+}
+
+// own reports whether a request named a terminus itself, which a route does not change.
+// Applications do so, too, besides the routes that they have.
+func own(row *session.Row, route indirector.Route, slot string) bool {
+	by, terminus := row.SetBy, row.Terminus
+	if slot == indirector.SlotCache {
+		by, terminus = row.CacheSetBy, row.Cache
+	}
+	switch by {
+	case traces.FromRequest, traces.FromFace:
+		return true
+	case traces.FromApplication:
+		routed := func(c traces.Choice) bool { return c.Kind == by && c.Terminus == terminus }
+		return !slices.ContainsFunc(route.Slot(slot), routed)
+	}
+	return false
 }
 
 // maxLooked is how many requests a command looks at.

@@ -90,7 +90,7 @@ func (w *WhatIf) Step(ctx context.Context) (done bool) {
 		case time.Since(began) >= patience:
 			return false
 		}
-		if w.at = row.ID; about(row, w.Indirection) {
+		if w.at = row.ID; about(row, w.Indirection) && !own(row, w.table[w.Indirection], w.Slot) {
 			w.count(ctx, row)
 		}
 	}

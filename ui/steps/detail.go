@@ -148,22 +148,26 @@ func factsOfSpan(s *traces.Span, tr *tree) widget.Facts {
 	return f
 }
 
-// labelCells is the width of the names of facts.
+// labelCells is the width of the names of facts, unless a name is longer and there is room.
 const labelCells = 10
 
 // render writes facts in at most height lines. If there is more the last line
 // counts it.
 func render(facts widget.Facts, width, height int) term.Lines {
 	var lines term.Lines
+	labels := labelCells
 	for _, f := range facts {
-		for i, text := range paragraphs(f.Text, width-labelCells-3, height) {
+		labels = max(labels, min(term.Clean(f.Label).Width(), width/4))
+	}
+	for _, f := range facts {
+		for i, text := range paragraphs(f.Text, width-labels-3, height) {
 			var l term.Line
 			label := ""
 			if i == 0 {
 				label = f.Label
 			}
 			l.Space(2)
-			l.Cell(term.Quiet, term.Clean(label), labelCells)
+			l.Cell(term.Quiet, term.Clean(label), labels)
 			l.Space(1)
 			l.Add(f.Style, text)
 			lines = append(lines, l)

@@ -66,5 +66,28 @@ func Journeys() []Journey {
 			{"u", "u lists the requests that this entry served.", []string{"follow o", "ind="}, nil},
 			{"esc", "All requests again.", []string{"Requests  all "}, nil},
 		}},
+		{"why is my exported resource missing?", []Step{
+			{"/ b02 ind=catalog enter", "The catalog of b02 collects hosts. Its story names the nodes that they are of, and how old that is.", []string{"b02 ind=catalog", " of ", "collected 2 resources"}, []string{" / b02"}},
+			{"esc", "esc takes the filter away.", []string{"Requests  all "}, nil},
+			{"/ ind=resource enter", "The searches behind it: c03 exports two that would fit, but it is deactivated.", []string{"ind=resource", " of ", "c03.example.com"}, []string{" / ind="}},
+			{"esc", "All requests again.", []string{"Requests  all "}, nil},
+			{"4", "Cache has what a store keeps of each node: produced when, by whom, and active or not.", []string{" entries"}, nil},
+			{"1", "Back to the requests.", []string{"follow o"}, nil},
+		}},
+		{"why are these facts old?", []Step{
+			{"/ a01 verb=find enter", "The facts of a01 are from a store. What was saved later was produced earlier, by the clock of the server: stores ignore that.", []string{"a01 verb=find", " of ", "35 min old"}, []string{" / a01"}},
+			{"esc", "esc takes the filter away.", []string{"Requests  all "}, nil},
+			{"4", "Cache: what is kept, how old it is, and who wrote it.", []string{" entries"}, nil},
+			{"/ a01 ind=facts enter", "Of this entry, who wrote it, and what became of the last save.", []string{"last save"}, []string{" / a01"}},
+			{"esc", "All entries again.", []string{" entries"}, []string{"a01 ind=facts"}},
+			{"1", "Back to the requests.", []string{"follow o"}, nil},
+		}},
+		{"which entry of LDAP won?", []Step{
+			{"/ terminus=ldap enter", "The directory has two entries of that name. The last one won, and the story names both.", []string{"terminus=ldap", " of ", "2 entries named b02"}, []string{" / term"}},
+			{"enter", "The steps of the request.", []string{"STEP", "BECAUSE"}, nil},
+			{"l", "l unfolds what was done: each search with how many entries came, and at the end where classes and parameters are from.", []string{"search b02"}, nil},
+			{"1", "Back to the list of requests.", []string{"follow o", " of "}, nil},
+			{"esc", "And all of them again.", []string{"Requests  all "}, nil},
+		}},
 	}
 }

@@ -39,7 +39,7 @@ type Pager struct {
 	page   Page
 	seen   Viewport
 	width  int
-	labels int
+	labels int // cells of the longest
 	search Search
 }
 
@@ -50,7 +50,6 @@ func NewPager(env *screen.Shared, p Page) *Pager {
 	for _, part := range p.parts {
 		g.labels = max(g.labels, term.Clean(part.label).Width())
 	}
-	g.labels = min(g.labels, 16)
 	return g
 }
 
@@ -74,8 +73,9 @@ func (g *Pager) Resize(width, height int) {
 const maxPageLines = 200_000
 
 func (g *Pager) wrap() (lines term.Lines) {
-	indent := g.labels + 2
-	if g.labels > 0 {
+	labels := min(g.labels, max(g.width/3, 16))
+	indent := labels + 2
+	if labels > 0 {
 		indent++
 	}
 	cells := max(g.width-indent-1, 1)
@@ -88,7 +88,7 @@ func (g *Pager) wrap() (lines term.Lines) {
 			var l term.Line
 			l.Space(2)
 			if i == 0 {
-				l.Cell(term.Quiet, term.Clean(p.label), g.labels)
+				l.Cell(term.Quiet, term.Clean(p.label), labels)
 			}
 			l.To(indent)
 			l.Add(p.style, t)

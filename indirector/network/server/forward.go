@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -42,6 +43,8 @@ type Forwarder struct {
 	// Note returns a note for the trace of a request; "" is none. Nil notes
 	// nothing.
 	Note func(*http.Request) string
+	// Became takes note of what becomes of PuppetDB's commands; nil if none pass.
+	Became *stores.Log
 }
 
 var _ http.Handler = (*Forwarder)(nil)
@@ -85,6 +88,9 @@ func (f *Forwarder) pass(w http.ResponseWriter, r *http.Request, remote *indirec
 		}
 	}
 	answer, err := f.Client.Do(live, x)
+	if f.Became != nil && t.Indirection == "command" && r.Context().Err() == nil {
+		note(f.Became, f.Now(), t.Key, answer, err)
+	}
 	if err != nil {
 		status := http.StatusBadGateway
 		if t := (interface{ Timeout() bool })(nil); errors.As(err, &t) && t.Timeout() {

@@ -18,6 +18,7 @@ import (
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
 	"indirtui/indirector/puppetdb/api"
+	"indirtui/indirector/stores"
 	"indirtui/traces"
 )
 
@@ -46,8 +47,9 @@ func (s *Server) AuthorizePuppetDB(r *http.Request) error {
 }
 
 // PuppetDB returns termini that pass requests of PuppetDB's API on to the
-// PuppetDB at that URL: as they came, unless they were changed.
-func PuppetDB(at *url.URL) []indirector.Descriptor {
+// PuppetDB at that URL: as they came, unless they were changed. What becomes of
+// commands goes to a Log, which they share.
+func PuppetDB(at *url.URL, became *stores.Log) []indirector.Descriptor {
 	queued := &queue{at: make(map[string]time.Time)}
 	describe := func(indirection string, typ indirector.Terminus, as func(forward) indirector.Terminus) indirector.Descriptor {
 		return indirector.Descriptor{
@@ -55,7 +57,10 @@ func PuppetDB(at *url.URL) []indirector.Descriptor {
 			Doc:      "Passes commands and queries of PuppetDB's API on to the PuppetDB behind a proxy, as they came. It takes no other requests.",
 			Settings: client.Settings(), Type: typ,
 			New: func(env indirector.Env) (indirector.Terminus, error) {
-				return as(forward{at: at, spec: env.Spec, client: client.Of(env), now: env.Now, queued: queued}), nil
+				if env.Shared != nil {
+					env.Shared(Forward, func() any { return became })
+				}
+				return as(forward{at: at, spec: env.Spec, client: client.Of(env), now: env.Now, queued: queued, became: became}), nil
 			},
 		}
 	}
@@ -76,6 +81,7 @@ type forward struct {
 	client *client.Client
 	now    func() time.Time
 	queued *queue // of catalogs
+	became *stores.Log
 }
 
 // Close closes idle connections.
@@ -274,7 +280,27 @@ func (f *forward) ask(ctx context.Context, req *indirector.Request, stream bool)
 		}
 	}
 	x.Path, x.Query, _ = strings.Cut(x.Target, "?")
-	return f.client.Do(ctx, x)
+	answer, err := f.client.Do(ctx, x)
+	switch what := fmt.Sprintf("%s %s %s", req.Verb, req.Indirection, req.Key); {
+	case ctx.Err() != nil:
+	case err == nil && x.Method != http.MethodPost:
+		f.became.Reached()
+	default:
+		note(f.became, f.now(), what, answer, err)
+	}
+	return answer, err
+}
+
+// note takes note of what became of a command, or why PuppetDB was not reached.
+func note(became *stores.Log, now time.Time, what string, answer *client.Answer, err error) {
+	switch {
+	case err != nil:
+		became.Add(stores.Failed, now, what+": "+indirector.Message(err))
+	case !answer.OK():
+		became.Add(stores.Refused, now, fmt.Sprintf("%s: %d %s", what, answer.Status, answer.Reason))
+	default:
+		became.Add(stores.Queued, now, what)
+	}
 }
 
 // anew replaces what came by what the request is now. A command is not compressed.

@@ -44,6 +44,14 @@ type Command struct {
 	sent data.Value // the payload with what PuppetDB drops as it reads; nil if that is Payload
 }
 
+// String returns what the command does, in a few words: "replace facts of web01".
+func (c *Command) String() string {
+	if c.Name == DeactivateNode {
+		return c.Name + " " + c.Certname
+	}
+	return c.Name + " of " + c.Certname
+}
+
 // Options are what a command has from the request and from the sender.
 type Options struct {
 	// Key is the certname that the command is about. If empty, it is the name of
