@@ -55,7 +55,7 @@ func (c *Client) wait(ctx context.Context, cfg *Config, cmd *command.Command, at
 			c.note(func(s *State) { s.Confirmed, s.ConfirmedAt = c.now(), at.url.Host })
 			return fmt.Sprintf("stored at %s after %s", at.url.Host, took.Round(100*time.Millisecond)), nil
 		case took >= c.confirm:
-			why := refused(cmd.Payload)
+			why := refused(cmd)
 			if why == "" {
 				why = c.queue(ctx, cfg, at)
 			}
@@ -149,9 +149,13 @@ func (c *Client) queue(ctx context.Context, cfg *Config, at *attempt) string {
 
 var uuids = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// refused is why PuppetDB refuses a catalog, if that can be seen; "" if not. Rule
+// refused is why PuppetDB refuses a command, if that can be seen; "" if not. Rule
 // PDB-SEM-04.
-func refused(payload data.Value) string {
+func refused(cmd *command.Command) string {
+	if lacks := cmd.Lacks(); lacks != "" {
+		return "PuppetDB refuses " + lacks
+	}
+	payload := cmd.Payload
 	for _, key := range []string{"catalog_uuid", "transaction_uuid"} {
 		if v := payload.Get(key); v.Kind() == data.String && !uuids.MatchString(v.Str()) {
 			return fmt.Sprintf("PuppetDB refuses what is no UUID: %s is %q", key, v.Str())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"indirtui/indirector/puppetdb"
 	"indirtui/indirector/puppetdb/command"
 	"indirtui/indirector/puppetdb/puppetdbtest"
+	"indirtui/indirector/sqlstore"
 	termini "indirtui/termini/puppetdb"
 	"indirtui/termini/reports"
 	"indirtui/traces"
@@ -37,7 +39,7 @@ func newPeer(t *testing.T) *peer {
 	t.Helper()
 	now := time.Now()
 	p := &peer{set: puppetdbtest.Stack(t, "../../.ci/peers/stack.sh"), shift: now.Add(-time.Minute).Sub(epoch).Truncate(time.Second), suffix: strconv.FormatInt(now.UnixNano(), 36)}
-	p.client = puppetdb.Of(indirector.Env{Settings: p.set, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	p.client = puppetdb.Of(indirector.Env{Settings: p.set.With("puppetdb_confirm", "0"), Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	t.Cleanup(func() {
 		if err := p.client.Close(); err != nil {
 			t.Error(err)
@@ -79,8 +81,7 @@ func (p *peer) do(t *testing.T, when time.Time, req *indirector.Request) (*indir
 	return host.Do(t.Context(), req)
 }
 
-// apply saves what the command has, and waits until PuppetDB has been through with it:
-// it stores what came later, since the stack's works on one command after the other.
+// apply saves what the command has, and waits until PuppetDB is through with it.
 func (p *peer) apply(t *testing.T, c *command.Command) {
 	t.Helper()
 	req := &indirector.Request{Indirection: "node", Verb: indirector.Destroy, Key: c.Certname, Environment: c.Payload.Get("environment").Text()}
@@ -97,6 +98,13 @@ func (p *peer) apply(t *testing.T, c *command.Command) {
 	if _, err := p.do(t, c.Produced, req); err != nil {
 		t.Fatal(err)
 	}
+	p.awaits(t)
+}
+
+// awaits waits until PuppetDB has stored what comes now. The stack's works on one
+// command after the other, and so is through with all before it.
+func (p *peer) awaits(t *testing.T) {
+	t.Helper()
 	p.marks++
 	mark := fmt.Sprintf("mark%d-%s", p.marks, p.suffix)
 	save := &indirector.Request{Indirection: "facts", Verb: indirector.Save, Key: mark, Instance: &model.Facts{Name: mark}}
@@ -105,7 +113,7 @@ func (p *peer) apply(t *testing.T, c *command.Command) {
 	}
 	find := &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: mark}
 	if _, err := p.do(t, time.Time{}, find); err != nil {
-		t.Fatalf("PuppetDB has not stored what came after the command within a minute: %v", err)
+		t.Fatalf("PuppetDB has not stored what came last within a minute: %v", err)
 	}
 }
 
@@ -256,4 +264,99 @@ func (p *peer) collects(t *testing.T, query, rows data.Value) {
 	for ref := range found {
 		t.Errorf("the terminus finds %s for %v", ref, query)
 	}
+}
+
+// TestPeerRefuses: a command with a null is stored by the real PuppetDB if the stores in
+// SQL store it, and refused if they refuse it. Rule PDB-SEM-04.
+func TestPeerRefuses(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	s := open(t, sqlstore.Options{Path: filepath.Join(t.TempDir(), "stores.db")})
+	wants := map[string]bool{} // whether it is stored, by entity and certname
+	paths := map[string][]string{}
+	for _, entity := range []string{"reports", "catalogs", "factsets"} {
+		for i, path := range pathsIn(p.whole(t, entity, "x").Payload) {
+			if path[0] == "certname" || path[0] == "producer_timestamp" {
+				continue // our stores have them beside the payload
+			}
+			name := p.node(entity, strconv.Itoa(i))
+			c := p.whole(t, entity, name)
+			c.Payload = nulled(c.Payload, path)
+			if _, err := p.client.Submit(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.Apply(t.Context(), c)
+			if refusal := (*sqlstore.Refusal)(nil); err != nil && !errors.As(err, &refusal) {
+				t.Fatal(err)
+			}
+			wants[entity+" "+name] = out.Result != sqlstore.Refused
+			paths[entity+" "+name] = path
+		}
+	}
+	p.awaits(t)
+	for _, entity := range []string{"reports", "catalogs", "factsets"} {
+		there := map[string]bool{}
+		for _, row := range p.rows(t, entity, list(str("~"), str("certname"), str(p.suffix+"$"))).List() {
+			there[row.Get("certname").Text()] = true
+		}
+		for key, want := range wants {
+			if kind, name, _ := strings.Cut(key, " "); kind == entity && there[name] != want {
+				t.Errorf("%s with a null at %v: PuppetDB stores it: %v, our stores: %v", kind, paths[key], there[name], want)
+			}
+		}
+	}
+}
+
+// whole is a command that has all that PuppetDB asks for.
+func (p *peer) whole(t *testing.T, entity, name string) *command.Command {
+	t.Helper()
+	o := command.Options{Key: name, Produced: time.Now().UTC(), Producer: "puppet", Environment: "production"}
+	var c *command.Command
+	var err error
+	switch entity {
+	case "reports":
+		r := &model.Report{
+			Host: name, Status: "changed", Environment: "production", PuppetVersion: "7.23.0", ConfigurationVersion: str("1"), Time: model.At(o.Produced), Format: 12,
+			Logs:    []model.Log{{Level: "notice", Message: "m", Source: "s", Tags: []string{"t"}, Time: model.At(o.Produced)}},
+			Metrics: []model.Metric{{Key: "time", Name: "time", Label: "Time", Values: list(list(str("total"), str("Total"), data.OfInt(1)))}},
+			Statuses: []model.ResourceStatus{{
+				Ref: "File[/x]", Resource: "File[/x]", Type: "File", Title: "/x", ContainmentPath: []string{"Stage[main]"}, Time: model.At(o.Produced),
+				Events: []model.Event{{Property: str("ensure"), Name: "file_created", Status: "success", Message: "created", Time: model.At(o.Produced)}},
+			}},
+		}
+		c, err = command.Report(r, o)
+	case "catalogs":
+		c, err = command.Catalog(catalogIn(catalog(t, name, 1, `[{"title":"x"},{"title":"y"}]`, `[["x","y","contains"]]`).Payload), o)
+	default:
+		c, err = command.Facts(&model.Facts{Name: name, Values: parse(t, `{"k":1}`)}, o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// pathsIn are the ways to all that is in a payload, of lists to the first elements.
+func pathsIn(v data.Value) (all [][]string) {
+	if l := v.List(); len(l) > 0 {
+		v = hash(data.P("0", l[0]))
+	}
+	for _, p := range v.Hash() {
+		all = append(all, []string{p.Key.Text()})
+		for _, below := range pathsIn(p.Value) {
+			all = append(all, append([]string{p.Key.Text()}, below...))
+		}
+	}
+	return all
+}
+
+// nulled returns the payload with a null.
+func nulled(v data.Value, path []string) data.Value {
+	switch l := v.List(); {
+	case len(path) == 0:
+		return data.Value{}
+	case len(l) > 0:
+		return list(append([]data.Value{nulled(l[0], path[1:])}, l[1:]...)...)
+	}
+	return v.With(path[0], nulled(v.Get(path[0]), path[1:]))
 }
