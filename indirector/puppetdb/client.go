@@ -69,6 +69,7 @@ type Client struct {
 	depth   int
 	confirm time.Duration
 	wrong   error // of a setting
+	sent    Queue // the catalogs of this process
 
 	mu     sync.Mutex // guards the following
 	config *Config    // nil until it was read

@@ -85,7 +85,7 @@ var entities = map[string]string{command.ReplaceCatalog: "catalogs", command.Rep
 // stored returns when what PuppetDB has now was produced: of a report that one, if
 // it is there.
 func (c *Client) stored(ctx context.Context, cfg *Config, cmd *command.Command, at *attempt) (time.Time, bool, error) {
-	key := "producer_timestamp"
+	key := timestamp
 	q := &question{method: http.MethodPost, path: "/pdb/query/v4", header: jsonHeader}
 	if entity := entities[cmd.Name]; entity != "" {
 		node := list(word("="), word("certname"), word(cmd.Certname))

@@ -38,7 +38,14 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	switch {
 	case err == nil:
 		c.note(func(s *State) { s.Queued, s.QueuedAt = c.now(), answered(tried).url.Host })
+		switch cmd.Name {
+		case command.ReplaceCatalog:
+			c.sent.Add(cmd.Certname, cmd.Produced, c.now())
+		case command.DeactivateNode: // its catalog is not found any longer
+			c.sent.stored(cmd.Certname, cmd.Produced)
+		}
 		if known, stored := c.confirmed(ctx, cfg, cmd, tried); stored {
+			c.sent.stored(cmd.Certname, cmd.Produced)
 			traces.Done(ctx, known)
 		} else if known != "" {
 			traces.Explain(ctx, known)
