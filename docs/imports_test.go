@@ -60,7 +60,7 @@ var rules = []rule{
 	{"indirector/network/client/clienttest", "", ""},
 	{"indirector/network/client", "indirector indirector/network/keyfile traces", "golang.org/x/net"},
 	{"indirector/puppetdb/command", "indirector indirector/data indirector/format indirector/model indirector/rich indirector/language/rtype", ""},
-	{"indirector/puppetdb/puppetdbtest", "", ""},
+	{"indirector/puppetdb/puppetdbtest", "indirector/network/client/clienttest", ""},
 	{"indirector/puppetdb/api", "indirector indirector/data indirector/format indirector/model indirector/puppetdb/command", ""},
 	{"indirector/puppetdb", "indirector indirector/data indirector/format indirector/model indirector/network/client indirector/puppetdb/command indirector/stores traces", ""},
 	{"indirector/stores", "", ""},

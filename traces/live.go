@@ -2,6 +2,7 @@ package traces
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -116,6 +117,18 @@ func (l *Live) Note(e Explains, sentence string) {
 	}
 }
 
+// above is Note, before the other notes.
+func (l *Live) above(e Explains, sentence string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.Trace.Notes = slices.Insert(l.Trace.Notes, 0, Remark{l.Step, e, sentence})
+	}
+}
+
 // Touch adds to what was changed by the user. A nil Live is legal.
 func (l *Live) Touch(sentence string) {
 	if l == nil {
@@ -183,6 +196,19 @@ func AddNote(ctx context.Context, sentence string) { FromContext(ctx).Note(NoOut
 // Explain notes why the step answers as it does, or finds nothing. If the step
 // fails, the sentence is a mere note.
 func Explain(ctx context.Context, sentence string) { FromContext(ctx).Note(AnAnswer, sentence) }
+
+// ExplainAbove is Explain, and goes before what was noted so far.
+func ExplainAbove(ctx context.Context, sentence string) { FromContext(ctx).above(AnAnswer, sentence) }
+
+// Done notes what became of an instance that was stored as it should be. A find whose
+// cache did so is not explained by that.
+func Done(ctx context.Context, sentence string) {
+	l, e := FromContext(ctx), AnAnswer
+	if l != nil && l.Trace.Verb == Find {
+		e = NoOutcome
+	}
+	l.Note(e, sentence)
+}
 
 // ExplainFailure notes why the step fails, better than its error does.
 func ExplainFailure(ctx context.Context, sentence string) {

@@ -29,7 +29,10 @@ type Resource struct {
 	// Produced and Stored are when the catalog of the Exporter was made, and when the
 	// store took it; zero if unknown. They are never written.
 	Produced, Stored time.Time
-	noString         bool // the title is no string in Puppet: a number, or :main of the class without one
+	// Queued is when this process queued a catalog of the Exporter that the store did not
+	// have yet; zero if it did not. It is never written.
+	Queued   time.Time
+	noString bool // the title is no string in Puppet: a number, or :main of the class without one
 }
 
 var _ indirector.Expirer = (*Resource)(nil)

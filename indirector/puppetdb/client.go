@@ -71,6 +71,7 @@ type Client struct {
 	confirm time.Duration
 	wrong   error       // of a setting
 	became  *stores.Log // what became of commands
+	sent    Queue       // the catalogs of this process
 
 	mu     sync.Mutex // guards the following
 	config *Config    // nil until it was read

@@ -24,48 +24,48 @@ const (
 )
 
 // confirmed asks PuppetDB until the command is stored, or something newer is, or
-// the time of puppetdb_confirm is over. It returns what is known then; "" if
-// nothing was asked. A trace that has ended does not change, so the save waits.
+// the time of puppetdb_confirm is over. It returns what is known then, "" if
+// nothing was asked, and whether it was stored. A trace that has ended does not change, so the save waits.
 // Rule PDB-SEM-06.
-func (c *Client) confirmed(ctx context.Context, cfg *Config, cmd *command.Command, tried []attempt) string {
+func (c *Client) confirmed(ctx context.Context, cfg *Config, cmd *command.Command, tried []attempt) (known string, isStored bool) {
 	i := slices.IndexFunc(tried, func(t attempt) bool { return t.left == "" && t.answer.OK() && slices.Contains(cfg.ServerURLs, t.url) })
 	if c.confirm <= 0 || i < 0 {
-		return ""
+		return "", false
 	}
 	at := &tried[i]
 	ctx, span := traces.Start(ctx, traces.Network, "confirm at "+at.url.Redacted())
-	what, err := c.wait(ctx, cfg, cmd, at)
-	span.End(what, traces.Because{}, err)
+	known, isStored, err := c.wait(ctx, cfg, cmd, at)
+	span.End(known, traces.Because{}, err)
 	if err != nil {
-		return fmt.Sprintf("queued at %s, and whether it was stored could not be asked: %s", at.url.Host, reason(err))
+		known = fmt.Sprintf("queued at %s, and whether it was stored could not be asked: %s", at.url.Host, reason(err))
 	}
-	return what
+	return known, isStored
 }
 
-func (c *Client) wait(ctx context.Context, cfg *Config, cmd *command.Command, at *attempt) (string, error) {
+func (c *Client) wait(ctx context.Context, cfg *Config, cmd *command.Command, at *attempt) (known string, isStored bool, err error) {
 	begin := c.now()
 	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
 		stored, ok, err := c.stored(ctx, cfg, cmd, at)
 		took := c.now().Sub(begin)
 		switch {
 		case err != nil:
-			return "", err
+			return "", false, err
 		case ok && stored.After(cmd.Produced):
-			return fmt.Sprintf("ignored as older: stored is %s, this one was produced %s", clock(stored, stored, cmd.Produced), clock(cmd.Produced, stored, cmd.Produced)), nil
+			return fmt.Sprintf("ignored as older: stored is %s, this one was produced %s", clock(stored, stored, cmd.Produced), clock(cmd.Produced, stored, cmd.Produced)), false, nil
 		case ok && stored.Equal(cmd.Produced):
 			c.became.Add(stores.Stored, c.now(), cmd.String()+" at "+at.url.Host)
-			return fmt.Sprintf("stored at %s after %s", at.url.Host, took.Round(100*time.Millisecond)), nil
+			return fmt.Sprintf("stored at %s after %s", at.url.Host, took.Round(100*time.Millisecond)), true, nil
 		case took >= c.confirm:
-			why := refused(cmd.Payload)
+			why := refused(cmd)
 			if why != "" {
 				c.became.Add(stores.Refused, c.now(), cmd.String()+": "+why)
 			} else {
 				why = c.queue(ctx, cfg, at)
 			}
-			return fmt.Sprintf("queued at %s, not stored after %s: %s", at.url.Host, c.confirm, why), nil
+			return fmt.Sprintf("queued at %s, not stored after %s: %s", at.url.Host, c.confirm, why), false, nil
 		}
 		if err := indirector.Sleep(ctx, min(pause, c.confirm-took)); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 }
@@ -88,7 +88,7 @@ var entities = map[string]string{command.ReplaceCatalog: "catalogs", command.Rep
 // stored returns when what PuppetDB has now was produced: of a report that one, if
 // it is there.
 func (c *Client) stored(ctx context.Context, cfg *Config, cmd *command.Command, at *attempt) (time.Time, bool, error) {
-	key := "producer_timestamp"
+	key := timestamp
 	q := &question{method: http.MethodPost, path: "/pdb/query/v4", header: jsonHeader}
 	if entity := entities[cmd.Name]; entity != "" {
 		node := list(word("="), word("certname"), word(cmd.Certname))
@@ -152,9 +152,13 @@ func (c *Client) queue(ctx context.Context, cfg *Config, at *attempt) string {
 
 var uuids = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// refused is why PuppetDB refuses a catalog, if that can be seen; "" if not. Rule
+// refused is why PuppetDB refuses a command, if that can be seen; "" if not. Rule
 // PDB-SEM-04.
-func refused(payload data.Value) string {
+func refused(cmd *command.Command) string {
+	if lacks := cmd.Lacks(); lacks != "" {
+		return "PuppetDB refuses " + lacks
+	}
+	payload := cmd.Payload
 	for _, key := range []string{"catalog_uuid", "transaction_uuid"} {
 		if v := payload.Get(key); v.Kind() == data.String && !uuids.MatchString(v.Str()) {
 			return fmt.Sprintf("PuppetDB refuses what is no UUID: %s is %q", key, v.Str())

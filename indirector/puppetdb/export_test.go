@@ -8,6 +8,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/puppetdb/command"
 )
 
 // An Answer is a body that a PuppetDB sent.
@@ -35,8 +36,8 @@ func (body Answer) Resources() ([]*model.Resource, error) {
 	return c.resources(context.Background(), a)
 }
 
-// Refused is why PuppetDB would refuse a catalog.
-func Refused(payload data.Value) string { return refused(payload) }
+// Refused is why PuppetDB would refuse a command.
+func Refused(cmd *command.Command) string { return refused(cmd) }
 
 // ResourcesQuery and FactsQuery are the questions of searches.
 var (

@@ -5,9 +5,10 @@ import (
 
 	"indirtui/indirector/format"
 	"indirtui/indirector/puppetdb"
+	"indirtui/indirector/puppetdb/command"
 )
 
-// TestRefused has catalogs that PuppetDB queues and does not store. Rule
+// TestRefused has commands that PuppetDB queues and does not store. Rule
 // PDB-SEM-04.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -25,8 +26,12 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := puppetdb.Refused(v); got != want {
+		if got := puppetdb.Refused(&command.Command{Payload: v}); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
+	}
+	const want = "PuppetDB refuses a report without puppet_version"
+	if got := puppetdb.Refused(&command.Command{Name: command.StoreReport}); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

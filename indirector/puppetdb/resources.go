@@ -32,7 +32,11 @@ func (c *Client) SearchResources(ctx context.Context, typ, host string, filter d
 		last := tried[len(tried)-1].url
 		return nil, rephrased(ctx, fmt.Sprintf("Could not retrieve resources from the PuppetDB at https://%s:%s: ", last.Hostname(), portOf(last)), err)
 	}
-	return c.resources(ctx, a)
+	found, err := c.resources(ctx, a)
+	if err == nil {
+		c.awaited(ctx, host, found)
+	}
+	return found, err
 }
 
 // resources reads rows of resources.

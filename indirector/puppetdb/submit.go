@@ -43,7 +43,16 @@ func (c *Client) Submit(ctx context.Context, cmd *command.Command) (any, error) 
 	switch {
 	case err == nil:
 		c.became.Add(stores.Queued, c.now(), cmd.String()+" at "+answered(tried).url.Host)
-		if known := c.confirmed(ctx, cfg, cmd, tried); known != "" {
+		switch cmd.Name {
+		case command.ReplaceCatalog:
+			c.sent.Add(cmd.Certname, cmd.Produced, c.now())
+		case command.DeactivateNode: // its catalog is not found any longer
+			c.sent.stored(cmd.Certname, cmd.Produced)
+		}
+		if known, stored := c.confirmed(ctx, cfg, cmd, tried); stored {
+			c.sent.stored(cmd.Certname, cmd.Produced)
+			traces.Done(ctx, known)
+		} else if known != "" {
 			traces.Explain(ctx, known)
 		}
 		c.explain(ctx, cfg, result, tried)
@@ -146,9 +155,10 @@ func (c *Client) explain(ctx context.Context, cfg *Config, result data.Value, tr
 	}
 	s := fmt.Sprintf("queued at %s, uuid %s; it is stored later, if it is", strings.Join(append(at, submitOnly...), ", "), result.Get("uuid").Text())
 	if left != "" {
-		s += "; not at " + left
+		traces.Explain(ctx, s+"; not at "+left)
+		return
 	}
-	traces.Explain(ctx, s)
+	traces.Done(ctx, s)
 }
 
 // soften records a failure that soft_write_failure hides. Rule PDB-HTTP-14.

@@ -202,6 +202,9 @@ func (s *Store) parse(c *command.Command) (p parsed, err error) {
 	if c.Produced.IsZero() {
 		k.refuse("it has no producer_timestamp")
 	}
+	if lacks := c.Lacks(); lacks != "" {
+		k.deviate("%s", lacks)
+	}
 	switch c.Name {
 	case command.ReplaceCatalog:
 		p.apply = newCatalog(c, &k).apply

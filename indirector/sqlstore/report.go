@@ -36,6 +36,9 @@ type eventRow struct {
 	corrective                         *bool
 }
 
+// skipped is the status of the event of a skipped resource, which has no name.
+const skipped = "skipped"
+
 // newReport reads the payload of a command. Rules PDB-REP-01, PDB-REP-02.
 func newReport(c *command.Command, k *checker) *report {
 	p := c.Payload
@@ -43,15 +46,11 @@ func newReport(c *command.Command, k *checker) *report {
 	k.key("certname", r.certname)
 	r.started, r.ended = k.time(p, "start_time"), k.time(p, "end_time")
 	format := integer(p.Get("report_format"))
-	environment := optional(p, "environment")
-	if environment == nil {
-		k.deviate("a report without an environment")
-	}
 	metrics, logs := k.json("metrics", listOf(p.Get("metrics"))), k.json("logs", listOf(p.Get("logs")))
 	configuration, transaction, version := optional(p, "configuration_version"), k.uuid(p, "transaction_uuid"), optional(p, "puppet_version")
 	r.columns = []any{
 		optional(p, "producer"), r.started, r.ended, optional(p, "status"), flag(p, "noop"), flag(p, "noop_pending"), flag(p, "corrective_change"),
-		environment, configuration, transaction, k.uuid(p, "catalog_uuid"), optional(p, "code_id"), optional(p, "job_id"),
+		optional(p, "environment"), configuration, transaction, k.uuid(p, "catalog_uuid"), optional(p, "code_id"), optional(p, "job_id"),
 		optional(p, "cached_catalog_status"), version, format, metrics, logs,
 	}
 	r.identities = []string{text(version), number(format), text(configuration), text(transaction)}
@@ -62,14 +61,19 @@ func newReport(c *command.Command, k *checker) *report {
 	return r
 }
 
-// readEvents reads the events of one resource.
+// readEvents reads the events of one resource. That it was skipped is one, as for
+// PuppetDB, and then there are no others.
 func (r *report) readEvents(x data.Value, k *checker) {
 	var containment *string
 	if path := x.Get("containment_path"); !path.IsNil() {
 		text := k.json("containment_path", path)
 		containment = &text
 	}
-	for _, e := range x.Get("events").List() {
+	events := x.Get("events").List()
+	if x.Get("skipped").Truthy() {
+		events = []data.Value{data.OfHash([]data.Pair{data.P("status", data.OfString(skipped)), data.P("timestamp", x.Get("timestamp"))})}
+	}
+	for _, e := range events {
 		r.events = append(r.events, eventRow{
 			at: k.time(e, "timestamp"), typ: optional(x, "resource_type"), title: optional(x, "resource_title"),
 			property: optional(e, "property"), name: optional(e, "name"), status: optional(e, "status"),

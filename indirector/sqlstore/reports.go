@@ -24,8 +24,8 @@ type ReportQuery struct {
 // defaultReports is how many reports are found unless the question has a limit.
 const defaultReports = 1000
 
-// Reports calls yield for each report. What their commands left out, such as resources
-// without events, is not in them. An error of yield ends the walk and is returned.
+// Reports calls yield for each report. What their commands left out is not in them, and of
+// resources only those are that had events or were skipped, as PuppetDB keeps them. An error of yield ends the walk and is returned.
 func (s *Store) Reports(ctx context.Context, q ReportQuery, yield func(*model.Report) error) (err error) {
 	found := 0
 	ctx, end := s.asks(ctx, "reports")
@@ -210,6 +210,10 @@ func (c *conn) events(ctx context.Context, id int64, r *model.Report) error {
 
 // addTo adds the event to those of its resource.
 func (e *eventRow) addTo(st *model.ResourceStatus) {
+	if or(e.status) == skipped && e.name == nil {
+		st.Skipped = true
+		return
+	}
 	st.Events = append(st.Events, model.Event{
 		Property: textOrNil(e.property), PreviousValue: textOrNil(e.oldValue), DesiredValue: textOrNil(e.newValue), Message: or(e.message), Name: or(e.name),
 		Status: or(e.status), Time: model.At(e.at.time()), CorrectiveChange: or(e.corrective),

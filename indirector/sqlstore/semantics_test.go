@@ -43,8 +43,19 @@ type semanticStep struct {
 	Text        string          `json:"text"`
 }
 
-// TestGoldenSemantics applies what PuppetDB got, and asks what it was asked. Rules
-// PDB-SEM-01 to PDB-SEM-05, STORE-SQL-03.
+// A semanticStore is what the recordings are compared with.
+type semanticStore interface {
+	// apply stores a command, if it is not refused.
+	apply(t *testing.T, c *command.Command)
+	// answer asks what PuppetDB was asked by a URL.
+	answer(t *testing.T, u *url.URL) (answer any, code int, text string)
+	// node is the name of a node that no other case has.
+	node(letter, id string) string
+}
+
+// TestGoldenSemantics applies what PuppetDB got, and asks what it was asked: the stores in
+// SQL, and by the puppetdb termini the real one. Rules PDB-SEM-01 to PDB-SEM-05,
+// STORE-SQL-03.
 func TestGoldenSemantics(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(golden.PathBeside(t, "../puppetdb", "stores", "puppetdb", "semantics.json"))
@@ -58,27 +69,45 @@ func TestGoldenSemantics(t *testing.T) {
 	if len(cases) == 0 {
 		t.Fatal("no cases")
 	}
-	everyDialect(t, func(t *testing.T, o sqlstore.Options) {
-		s := open(t, o)
-		for _, c := range cases {
-			t.Run(c.ID, func(t *testing.T) {
-				statuses := statusesIn(t, c)
-				for i := range c.Steps {
-					step := &c.Steps[i]
-					name := strings.NewReplacer("{a}", "a-"+c.ID, "{b}", "b-"+c.ID, "{A}", "A-"+c.ID)
-					if step.Do != "" {
-						step.apply(t, s, name.Replace("{"+step.Node+"}"), name, statuses)
-						continue
-					}
-					step.ask(t, s, name)
-				}
-			})
-		}
+	everyDialect(t, func(t *testing.T, o sqlstore.Options) { semantics(t, sqlSemantics{open(t, o)}, cases) })
+	t.Run("puppetdb", func(t *testing.T) {
+		t.Parallel()
+		semantics(t, newPeer(t), cases)
 	})
 }
 
-// apply stores the command of a step. A 200 of PuppetDB does not mean that it was stored.
-func (x *semanticStep) apply(t *testing.T, s *sqlstore.Store, node string, name *strings.Replacer, statuses reportStatuses) {
+func semantics(t *testing.T, s semanticStore, cases []semanticsCase) {
+	for _, c := range cases {
+		t.Run(c.ID, func(t *testing.T) {
+			statuses := statusesIn(t, c)
+			for i := range c.Steps {
+				step := &c.Steps[i]
+				name := strings.NewReplacer("{a}", s.node("a", c.ID), "{b}", s.node("b", c.ID), "{A}", s.node("A", c.ID))
+				if step.Do != "" {
+					s.apply(t, step.command(t, name.Replace("{"+step.Node+"}"), name, statuses))
+					continue
+				}
+				step.ask(t, s, name)
+			}
+		})
+	}
+}
+
+// sqlSemantics are those of a store in SQL.
+type sqlSemantics struct{ *sqlstore.Store }
+
+func (s sqlSemantics) node(letter, id string) string { return letter + "-" + id }
+
+func (s sqlSemantics) apply(t *testing.T, c *command.Command) {
+	t.Helper()
+	_, err := s.Apply(t.Context(), c)
+	if refusal := (*sqlstore.Refusal)(nil); err != nil && !errors.As(err, &refusal) {
+		t.Fatal(err)
+	}
+}
+
+// command is the one of a step. A 200 of PuppetDB does not mean that it was stored.
+func (x *semanticStep) command(t *testing.T, node string, name *strings.Replacer, statuses reportStatuses) (c *command.Command) {
 	t.Helper()
 	or := func(text json.RawMessage, other string) string {
 		if text == nil {
@@ -86,7 +115,6 @@ func (x *semanticStep) apply(t *testing.T, s *sqlstore.Store, node string, name 
 		}
 		return name.Replace(string(text))
 	}
-	var c *command.Command
 	switch x.Do {
 	case "facts":
 		c = facts(t, node, x.At, or(x.Values, "{}"))
@@ -112,10 +140,7 @@ func (x *semanticStep) apply(t *testing.T, s *sqlstore.Store, node string, name 
 	if x.Environment != "" {
 		c.Payload = c.Payload.With("environment", str(x.Environment))
 	}
-	_, err := s.Apply(t.Context(), c)
-	if refusal := (*sqlstore.Refusal)(nil); err != nil && !errors.As(err, &refusal) {
-		t.Fatal(err)
-	}
+	return c
 }
 
 // reportStatuses are those of reports, by their times, and under "" that of all others.
@@ -147,13 +172,13 @@ func statusesIn(t *testing.T, c semanticsCase) reportStatuses {
 }
 
 // ask compares the answer to a question.
-func (x *semanticStep) ask(t *testing.T, s *sqlstore.Store, name *strings.Replacer) {
+func (x *semanticStep) ask(t *testing.T, s semanticStore, name *strings.Replacer) {
 	t.Helper()
 	u, err := url.Parse(strings.NewReplacer("%", "%25", " ", "%20").Replace(name.Replace(x.Ask)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, code, text := answerTo(t, s, u)
+	answer, code, text := s.answer(t, u)
 	if code != x.Code && !(code == 400 && x.Code == 500) {
 		t.Errorf("%s: got the code %d, want %d", x.Ask, code, x.Code)
 	}
@@ -218,9 +243,9 @@ func normal(t *testing.T, answer any, only []string) any {
 	return v
 }
 
-// answerTo asks the store what PuppetDB was asked by a URL.
-func answerTo(t *testing.T, s *sqlstore.Store, u *url.URL) (answer any, code int, text string) {
+func (x sqlSemantics) answer(t *testing.T, u *url.URL) (answer any, code int, text string) {
 	t.Helper()
+	s := x.Store
 	query := parse(t, `null`)
 	if q := u.Query().Get("query"); q != "" {
 		query = parse(t, q)
@@ -354,10 +379,8 @@ func conditionOf(v data.Value) sqlstore.Condition {
 	return sqlstore.Condition{Fact: l[1].List()[1].Text(), Op: op, Value: l[2]}
 }
 
-// resourcesBy answers a search for exported resources.
-func resourcesBy(t *testing.T, s *sqlstore.Store, query data.Value) any {
-	t.Helper()
-	var q sqlstore.Collection
+// collectionOf reads a search for exported resources.
+func collectionOf(query data.Value) (q sqlstore.Collection) {
 	for _, c := range query.List()[1:] {
 		l := c.List()
 		switch {
@@ -375,7 +398,13 @@ func resourcesBy(t *testing.T, s *sqlstore.Store, query data.Value) any {
 			}
 		}
 	}
-	found, err := s.Exported(t.Context(), q)
+	return q
+}
+
+// resourcesBy answers a search for exported resources.
+func resourcesBy(t *testing.T, s *sqlstore.Store, query data.Value) any {
+	t.Helper()
+	found, err := s.Exported(t.Context(), collectionOf(query))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,8 +112,12 @@ func TestRefusals(t *testing.T) {
 	bad.Payload = bad.Payload.With("values", list())
 	noTime := facts(t, "a", 1, `{}`)
 	noTime.Produced = time.Time{}
-	report := report("a", 1, "changed")
-	report.Payload = report.Payload.With("start_time", str("soon"))
+	reported := func(key string, v data.Value) *command.Command {
+		c := report("a", 1, "changed", "/x")
+		c.Payload = c.Payload.With(key, v)
+		return c
+	}
+	noTags := hash(data.P("level", str("notice")), data.P("message", str("m")), data.P("source", str("s")), data.P("time", str("2026-11-22T08:00:00Z")), data.P("tags", list(data.Value{})))
 	tests := []struct {
 		name   string
 		c      *command.Command
@@ -132,7 +136,11 @@ func TestRefusals(t *testing.T) {
 		{"no list", with("resources", str("x")), "its resources are no list but string", ""},
 		{"facts", bad, "PuppetDB refuses facts that are no hash: they are list", ""},
 		{"no time", noTime, "it has no producer_timestamp", ""},
-		{"odd time", report, `start_time is no time: "soon"`, ""},
+		{"odd time", reported("start_time", str("soon")), `start_time is no time: "soon"`, ""},
+		{"no start", reported("start_time", data.Value{}), "PuppetDB refuses a report without start_time", "1 events: 1 new; not as PuppetDB: a report without start_time"},
+		{"no version", reported("configuration_version", data.Value{}), "PuppetDB refuses a report without configuration_version", "1 events: 1 new; not as PuppetDB: a report without configuration_version"},
+		{"no tag of a log", reported("logs", list(noTags)), "PuppetDB refuses a log with a null in its tags", "1 events: 1 new; not as PuppetDB: a log with a null in its tags"},
+		{"no tags", catalog(t, "a", 1, `[{"title":"x","tags":null}]`, `[]`), "PuppetDB refuses a resource without tags", "1 resources: 1 new; not as PuppetDB: a resource without tags"},
 	}
 	everyDialect(t, func(t *testing.T, o sqlstore.Options) {
 		s := open(t, o)
@@ -160,9 +168,36 @@ func TestRefusals(t *testing.T) {
 		}
 		checked(t, s)
 		st, err := s.Stats(t.Context())
-		if err != nil || len(st.Refused) == 0 || st.Nodes != 6 {
+		if err != nil || len(st.Refused) == 0 || st.Nodes != 10 {
 			t.Errorf("stats: %+v, %v", st, err)
 		}
+	})
+}
+
+// TestReportedResources: of the resources of a report those are kept that PuppetDB keeps:
+// with events, or skipped.
+func TestReportedResources(t *testing.T) {
+	t.Parallel()
+	everyDialect(t, func(t *testing.T, o sqlstore.Options) {
+		s := open(t, o)
+		c := report("a", 1, "changed", "/changed", "/skipped", "/unchanged")
+		rows := c.Payload.Get("resources").List()
+		rows[1] = rows[1].With("skipped", data.OfBool(true)).With("events", list())
+		rows[2] = rows[2].With("events", list())
+		c.Payload = c.Payload.With("resources", list(rows...))
+		apply(t, s, c)
+		got := map[string]string{}
+		err := s.Reports(t.Context(), sqlstore.ReportQuery{Certname: "a"}, func(r *model.Report) error {
+			for _, st := range r.Statuses {
+				got[st.Title] = fmt.Sprintf("skipped %v, changed %v, %d events, line %d", st.Skipped, st.Changed, len(st.Events), st.Line)
+			}
+			return nil
+		})
+		want := map[string]string{"/changed": "skipped false, changed true, 1 events, line 3", "/skipped": "skipped true, changed false, 0 events, line 3"}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("(-want +got), %v:\n%s", err, diff)
+		}
+		checked(t, s)
 	})
 }
 

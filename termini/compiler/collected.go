@@ -133,6 +133,9 @@ func exporter(e *compile.Exporter, now time.Time) string {
 	if !e.Stored.IsZero() {
 		text += ", stored " + e.Stored.UTC().Format(time.RFC3339) + " (" + traces.Human(now.Sub(e.Stored)) + " ago)"
 	}
+	if !e.Queued.IsZero() {
+		text += ", a newer catalog queued " + e.Queued.UTC().Format(time.RFC3339) + " (" + traces.Human(now.Sub(e.Queued)) + " ago)"
+	}
 	return text
 }
 
@@ -151,14 +154,14 @@ func asked(c *compile.Collection) string {
 const maxSources = 3
 
 // sources is from which nodes resources were collected, and how old that is: "collected 1
-// resource of a01, stored 31 min ago". It is "" if the store does not keep that.
+// resource of a01, stored 31 min ago". It is "" if neither the store nor this process knows.
 func (c collections) sources(now time.Time) string {
 	var all []compile.Exporter
 	for i := range c {
 		for _, e := range c[i].Exporters {
 			at := slices.IndexFunc(all, func(x compile.Exporter) bool { return x.Node == e.Node })
 			switch {
-			case e.Taken == 0 || e.Stored.IsZero():
+			case e.Taken == 0 || e.Stored.IsZero() && e.Queued.IsZero():
 			case at < 0:
 				all = append(all, e)
 			default:
@@ -172,12 +175,28 @@ func (c collections) sources(now time.Time) string {
 			parts = append(parts, fmt.Sprintf("and those of %d more nodes", len(all)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s of %s, stored %s ago", resources(e.Taken), e.Node, traces.Human(now.Sub(e.Stored))))
+		parts = append(parts, source(&e, now))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return "collected " + strings.Join(parts, "; ")
+}
+
+// source is what was collected of one node: "1 resource of a01, stored 31 min ago; a newer
+// catalog of a01 was queued 4 s ago".
+func source(e *compile.Exporter, now time.Time) string {
+	text := resources(e.Taken) + " of " + e.Node
+	switch {
+	case !e.Stored.IsZero():
+		text += ", stored " + traces.Human(now.Sub(e.Stored)) + " ago"
+	case !e.Produced.IsZero():
+		text += ", produced " + traces.Human(now.Sub(e.Produced)) + " ago"
+	}
+	if !e.Queued.IsZero() {
+		text += "; a newer catalog of " + e.Node + " was queued " + traces.Human(now.Sub(e.Queued)) + " ago"
+	}
+	return text
 }
 
 func resources(n int) string {

@@ -123,6 +123,12 @@ func stored(r model.Resource, ago time.Duration) model.Resource {
 	return r
 }
 
+// queued is a resource of a node whose newer catalog was queued lately.
+func queued(r model.Resource, ago time.Duration) model.Resource {
+	r.Queued = time.Now().Add(-ago)
+	return r
+}
+
 // The trace has what a collector asked below it, and each attribute is known to be of the
 // node that exports it.
 func TestCollected(t *testing.T) {
@@ -234,6 +240,12 @@ func TestCollectedFirstLines(t *testing.T) {
 			exported: exporting{stored(notify("a01", "n"), 31*time.Minute)}, manifest: "Notify <<| |>>",
 			want:  "collected 1 resource of a01, stored 31 min ago",
 			spans: []string{"exported for Notify <<| |>>: asked 2 times, same answer", "a01 1 resource, produced 20", " (31 min ago)"},
+		},
+		{
+			name:     "STORE-COL-12 before it was processed",
+			exported: exporting{queued(stored(notify("a01", "n"), 31*time.Minute), 4*time.Minute)}, manifest: "Notify <<| |>>",
+			want:  "collected 1 resource of a01, stored 31 min ago; a newer catalog of a01 was queued 4 min ago",
+			spans: []string{"a01 1 resource, produced 20", " (31 min ago), a newer catalog queued 20"},
 		},
 		{
 			name: "STORE-COL-12 of many",

@@ -2,6 +2,7 @@ package dns_test
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,14 +12,23 @@ import (
 
 	"github.com/miekg/dns"
 
+	"indirtui/indirector"
+	"indirtui/indirector/model"
 	"indirtui/indirector/network/client/clienttest"
+	"indirtui/indirector/terminustest"
+	terminus "indirtui/termini/dns"
 )
 
-// startNSD starts a real name server with a zone, which ends with the test.
-func startNSD(t testing.TB, zone string) string {
+// An nsd is a real name server.
+type nsd struct {
+	address, conf string
+	cmd           *exec.Cmd
+}
+
+// startNSD starts one with a zone, which ends with the test.
+func startNSD(t testing.TB, zone string) *nsd {
 	t.Helper()
-	program, err := exec.LookPath("/usr/sbin/nsd")
-	if err != nil {
+	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("there is no NSD here: %v", err)
 	}
 	dir := t.TempDir()
@@ -42,25 +52,72 @@ zone:
   name: example.com
   zonefile: zone
 `, strings.Replace(address, ":", "@", 1), dir, dir))
-	c := exec.Command(program, "-d", "-c", conf)
+	s := &nsd{address: address, conf: conf}
+	s.up(t)
+	t.Cleanup(s.down)
+	return s
+}
+
+// program is the server of Debian's package.
+const program = "/usr/sbin/nsd"
+
+// up starts the server, and waits until it answers.
+func (s *nsd) up(t testing.TB) {
+	t.Helper()
+	s.cmd = exec.Command(program, "-d", "-c", s.conf)
 	var out strings.Builder
-	c.Stdout, c.Stderr = &out, &out
-	if err := c.Start(); err != nil {
+	s.cmd.Stdout, s.cmd.Stderr = &out, &out
+	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = c.Process.Signal(syscall.SIGTERM) // it ends its own processes
-		_ = c.Wait()
-	})
 	client := &dns.Client{Timeout: time.Second}
 	for late := time.Now().Add(time.Minute); ; {
-		m, _, err := client.Exchange(new(dns.Msg).SetQuestion("example.com.", dns.TypeSOA), address)
+		m, _, err := client.Exchange(new(dns.Msg).SetQuestion("example.com.", dns.TypeSOA), s.address)
 		if err == nil && m.Rcode == dns.RcodeSuccess {
-			return address
+			return
 		}
 		if time.Now().After(late) {
 			t.Fatalf("NSD does not answer: %v\n%s", err, out.String())
 		}
+	}
+}
+
+// down ends the server, which ends its own processes.
+func (s *nsd) down() {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	_ = s.cmd.Wait()
+}
+
+// TestOutages stops and starts the server while it is asked, by UDP and where that is cut
+// off by TCP. INDIRTUI_OUTAGES is how long that goes on.
+func TestOutages(t *testing.T) {
+	var long strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&long, "many 0 IN TXT \"class=class%02d_%s\"\n", i, strings.Repeat("x", 50))
+	}
+	server := startNSD(t, "$ORIGIN example.com.\n@ 3600 IN SOA ns h 1 3600 600 86400 60\n@ 3600 IN NS ns\nns 3600 IN A 127.0.0.1\nweb01 0 IN TXT \"class=ntp\"\n"+long.String())
+	duration := time.Duration(0)
+	if text := os.Getenv("INDIRTUI_OUTAGES"); text != "" {
+		var err error
+		if duration, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for key, classes := range map[string]int{"web01.example.com": 1, "many.example.com": 40} {
+		t.Run(key, func(t *testing.T) {
+			terminustest.Outages(t, terminus.Node, terminustest.Outage{
+				Settings: clienttest.Settings{"dns_servers": server.address, "dns_timeout": "1s"}, Key: key, For: duration / 2, Down: server.down, Up: func() { server.up(t) },
+				Known: func(inst indirector.Instance) error {
+					if n, ok := inst.(*model.Node); !ok || len(n.ClassNames()) != classes {
+						return fmt.Errorf("got %v, want a node with %d classes", inst, classes)
+					}
+					return nil
+				},
+				Failed: func(message string) bool {
+					return strings.HasPrefix(message, "Could not look up node "+key+" in DNS: ")
+				},
+			})
+		})
 	}
 }
 
@@ -100,9 +157,9 @@ bare 300 IN A 192.0.2.1
 	}
 	for _, tt := range tests {
 		t.Run(tt.key, func(t *testing.T) {
-			node, trace, err := find(t, clienttest.Settings{"dns_servers": server}, tt.key)
+			node, trace, err := find(t, clienttest.Settings{"dns_servers": server.address}, tt.key)
 			if err != nil {
-				if got := strings.ReplaceAll(note(trace), server, "…"); got != tt.want {
+				if got := strings.ReplaceAll(note(trace), server.address, "…"); got != tt.want {
 					t.Errorf("got %s (%v), want %s", got, err, tt.want)
 				}
 				return

@@ -7,25 +7,30 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/golden"
+	"indirtui/indirector/model"
 	"indirtui/indirector/network/client/clienttest"
 	"indirtui/indirector/terminustest"
 	"indirtui/termini/ldap"
 )
 
 // A slapd is a real server, with the nodes of the recordings.
-type slapd struct{ plain, secure string } // ports
+type slapd struct {
+	plain, secure string // ports
+	conf          string
+	cmd           *exec.Cmd
+}
 
 // startSlapd starts one, which ends with the test; without the program the test is
 // skipped.
 func startSlapd(t testing.TB, leaf *clienttest.Leaf) *slapd {
 	t.Helper()
-	program, err := exec.LookPath("/usr/sbin/slapd")
-	if err != nil {
+	if _, err := exec.LookPath(program); err != nil {
 		t.Skipf("there is no slapd here: %v", err)
 	}
 	dir := t.TempDir()
@@ -68,28 +73,78 @@ access to * by * read
 			t.Fatalf("slapadd: %v\n%s", err, out)
 		}
 	}
-	s := &slapd{plain: free(t, "127.0.0.1"), secure: free(t, "127.0.0.1")}
-	c := exec.Command(program, "-d", "0", "-f", conf, "-h", fmt.Sprintf("ldap://127.0.0.1:%s/ ldaps://127.0.0.1:%s/ ldaps://127.0.0.2:%s/", s.plain, s.secure, s.secure))
+	s := &slapd{plain: free(t, "127.0.0.1"), secure: free(t, "127.0.0.1"), conf: conf}
+	s.up(t)
+	t.Cleanup(func() { s.down(syscall.SIGKILL) })
+	return s
+}
+
+// program is the server of Debian's package.
+const program = "/usr/sbin/slapd"
+
+// up starts the server, and waits until it answers.
+func (s *slapd) up(t testing.TB) {
+	t.Helper()
+	s.cmd = exec.Command(program, "-d", "0", "-f", s.conf, "-h", fmt.Sprintf("ldap://127.0.0.1:%s/ ldaps://127.0.0.1:%s/ ldaps://127.0.0.2:%s/", s.plain, s.secure, s.secure))
 	var out strings.Builder
-	c.Stdout, c.Stderr = &out, &out
-	if err := c.Start(); err != nil {
+	s.cmd.Stdout, s.cmd.Stderr = &out, &out
+	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-	})
 	var logs terminustest.Log
 	waiting := open(t, at(s.plain).With("ldapbase", "dc=example,dc=com"), &logs, nothing).(*ldap.Terminus)
+	defer waiting.Close()
 	for late := time.Now().Add(time.Minute); ; {
 		_, err := waiting.Find(t.Context(), &indirector.Request{Key: "agent02"})
 		if err == nil {
-			return s
+			return
 		}
 		if time.Now().After(late) {
 			t.Fatalf("slapd does not answer: %v\n%s", err, out.String())
 		}
 	}
+}
+
+// down ends the server.
+func (s *slapd) down(signal syscall.Signal) {
+	_ = s.cmd.Process.Signal(signal)
+	_ = s.cmd.Wait()
+}
+
+// TestOutages stops and starts the server while it is asked. INDIRTUI_OUTAGES is how long
+// that goes on.
+func TestOutages(t *testing.T) {
+	server := startSlapd(t, clienttest.New(t, "CA").Issue(t, "localhost", clienttest.Local))
+	signals := 0
+	terminustest.Outages(t, ldap.Node, terminustest.Outage{
+		Settings: at(server.plain).With("ldapbase", "dc=example,dc=com"), Key: "agent01.example.com", For: duration(t),
+		Down: func() {
+			signals++
+			server.down([]syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}[signals%2])
+		},
+		Up: func() { server.up(t) },
+		Known: func(inst indirector.Instance) error {
+			if n, ok := inst.(*model.Node); !ok || len(n.ClassNames()) == 0 {
+				return fmt.Errorf("got %v, want a node with classes", inst)
+			}
+			return nil
+		},
+		Failed: func(message string) bool { return message == "LDAP Search failed" },
+	})
+}
+
+// duration is how long the nightly checks want it.
+func duration(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("INDIRTUI_OUTAGES")
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // TestSlapd asks a real server what was recorded: with TLS, a user whose answers

@@ -150,7 +150,7 @@ func TestStories(t *testing.T) {
 		{7, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("filter", `["title","!=","secret"]`)}, "[Notify/one]", "", ""},
 		{7, sqlstore.SQLiteResource, indirector.Search, indirector.Request{Key: "Notify", Options: option("filter", []any{"title", ">", "one"})}, "", `Operator > in ["title", ">", "one"] not supported`, ""},
 		{8, sqlstore.SQLiteCatalog, indirector.Save, indirector.Request{Key: "a01", Instance: catalog(notify("x", func(r *model.Resource) { r.Tags = []string{"Upper"} }))}, "", "Could not replace catalog of a01: PuppetDB refuses tags with capital letters: Notify[x] has 'Upper'", ""},
-		{9, sqlstore.SQLiteReport, indirector.Save, indirector.Request{Key: "a01", Instance: &model.Report{Host: "a01", Status: "failed", Environment: "production", Time: model.At(s.now())}}, "stored", "", ""},
+		{9, sqlstore.SQLiteReport, indirector.Save, indirector.Request{Key: "a01", Instance: &model.Report{Host: "a01", Status: "failed", Environment: "production", PuppetVersion: "7.23.0", Format: 12, Time: model.At(s.now())}}, "stored", "", ""},
 		{9, sqlstore.SQLiteReport, indirector.Find, indirector.Request{Key: "a01"}, "a01", "", ""},
 		{9, sqlstore.SQLiteReport, indirector.Find, indirector.Request{Key: "b01"}, "", "no report of b01 is stored", ""},
 		{9, sqlstore.SQLiteReport, indirector.Search, indirector.Request{Key: "*", Options: option("status", "failed")}, "[a01]", "", ""},

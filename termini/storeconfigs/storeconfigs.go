@@ -157,7 +157,7 @@ func (t *Terminus) Destroy(ctx context.Context, req *indirector.Request) (any, e
 	if err != nil {
 		traces.ExplainFailure(ctx, destroySaves)
 	} else {
-		traces.Explain(ctx, destroySaves)
+		traces.ExplainAbove(ctx, destroySaves) // the save has its own
 	}
 	return v, err
 }

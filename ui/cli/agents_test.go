@@ -119,9 +119,18 @@ var servingOn = regexp.MustCompile(` on (127\.0\.0\.1:(\d+)) `)
 // run starts the program with a command that listens, and waits until it does.
 func (s *site) run(args ...string) *listener {
 	s.t.Helper()
+	return s.runWith(nil, args...)
+}
+
+// runWith is run with a standard input; nil is one that is at its end.
+func (s *site) runWith(in *os.File, args ...string) *listener {
+	s.t.Helper()
 	l := &listener{t: s.t}
 	l.cmd = exec.Command(s.program, append([]string{args[0], "--listen", "127.0.0.1:0"}, args[1:]...)...)
 	l.cmd.Env = append(os.Environ(), "HOME="+s.dir, "XDG_STATE_HOME="+s.path("state"))
+	if in != nil {
+		l.cmd.Stdin = in
+	}
 	l.cmd.Stdout = writerFunc(func(b []byte) (int, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -602,18 +611,31 @@ func (s *stack) proxy(at *site, args ...string) *listener {
 }
 
 // puppetDB is the PuppetDB of the stack, and the port where Puppet Server asks for it
-// first.
+// instead.
 func (s *stack) puppetDB() (address, port string) {
 	s.t.Helper()
 	conf, err := os.ReadFile(s.dir + "/puppetserver/conf/puppetdb.conf")
 	if err != nil {
 		s.t.Skipf("the stack has no PuppetDB: %v; start it with PEERS_PUPPETDB_PROXY_PORT=18082 .ci/peers/stack.sh up full", err)
 	}
-	m := regexp.MustCompile(`(?m)^server_urls = https://localhost:(\d+),(https://\S+)$`).FindSubmatch(conf)
-	if m == nil {
+	m := regexp.MustCompile(`(?m)^server_urls = https://localhost:(\d+)$`).FindSubmatch(conf)
+	if address = s.env["PUPPETDB_URL"]; m == nil || strings.HasSuffix(address, ":"+string(m[1])) {
 		s.t.Skip("Puppet Server of the stack asks PuppetDB alone: start it with PEERS_PUPPETDB_PROXY_PORT=18082 .ci/peers/stack.sh up full")
 	}
-	return string(m[2]), string(m[1])
+	return address, string(m[1])
+}
+
+// proxyOfPuppetDB starts a proxy that stands between Puppet Server and PuppetDB.
+func (s *stack) proxyOfPuppetDB(at *site, in *os.File, args ...string) (l *listener, port string) {
+	s.t.Helper()
+	address, port := s.puppetDB()
+	s.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
+	at.write("proxy/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/proxy/var\nssldir = %[1]s/proxy/ssl\n", at.dir))
+	certs := s.dir + "/certs/"
+	return at.runWith(in, append([]string{
+		"proxy", "--listen", "127.0.0.1:" + port, "--confdir", at.path("proxy"), "--puppetdb", address,
+		"--cert", certs + "proxy.example.com.crt", "--key", certs + "proxy.example.com.key", "--ca", certs + "ca.pem", "--crl", certs + "crl.pem",
+	}, args...)...), port
 }
 
 // TestPuppetServerStoresThroughProxy: what the real Puppet Server stores in the real
@@ -621,13 +643,8 @@ func (s *stack) puppetDB() (address, port string) {
 // is collected by another.
 func TestPuppetServerStoresThroughProxy(t *testing.T) {
 	peers := needStack(t) // not parallel: the other tests of agents would store through this proxy, too
-	address, port := peers.puppetDB()
 	s := newSite(t)
-	peers.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
-	s.write("proxy/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/proxy/var\nssldir = %[1]s/proxy/ssl\n", s.dir))
-	certs := peers.dir + "/certs/"
-	l := s.run("proxy", "--listen", "127.0.0.1:"+port, "--confdir", s.path("proxy"), "--puppetdb", address,
-		"--cert", certs+"proxy.example.com.crt", "--key", certs+"proxy.example.com.key", "--ca", certs+"ca.pem", "--crl", certs+"crl.pem")
+	l, port := peers.proxyOfPuppetDB(s, nil)
 	defer l.end()
 	exporter, collector := nodeName(t), nodeName(t)
 	run := func(node string, wants ...string) string {
@@ -912,9 +929,39 @@ func TestAgentCompiled(t *testing.T) {
 	}
 }
 
+// ssl writes an ssldir with a certificate of the stack's CA, and what else it is named.
+func (s *stack) ssl(at *site, dir, name string, names ...string) {
+	s.t.Helper()
+	s.script(append([]string{"cert", name}, names...)...)
+	for from, to := range map[string]string{
+		name + ".crt": "certs/" + name + ".pem", name + ".key": "private_keys/" + name + ".pem", "ca.pem": "certs/ca.pem", "crl.pem": "crl.pem",
+	} {
+		text, err := os.ReadFile(s.dir + "/certs/" + from)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		at.write(dir+"/"+to, string(text))
+	}
+}
+
 // posted asks a server for the catalog of a node, as its agent does, and returns the status
 // and the body, of a catalog without what is another in every compile.
 func (s *stack) posted(address, name, environment string, facts map[string]any) (int, string) {
+	s.t.Helper()
+	status, body := s.compiled(address, name, environment, facts)
+	for _, k := range []string{"version", "catalog_uuid"} {
+		delete(body, k)
+	}
+	out, err := json.MarshalIndent(body, "", " ")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	// In metadata of files owner and group are those of the process, as their sources want it.
+	return status, regexp.MustCompile(`"(owner|group)": \d+`).ReplaceAllString(string(out), `"$1": 0`)
+}
+
+// compiled asks a server for the catalog of a node, and returns the status and the body.
+func (s *stack) compiled(address, name, environment string, facts map[string]any) (status int, body map[string]any) {
 	s.t.Helper()
 	certs := s.dir + "/certs/"
 	pair, err := tls.LoadX509KeyPair(certs+name+".crt", certs+name+".key")
@@ -947,19 +994,10 @@ func (s *stack) posted(address, name, environment string, facts map[string]any) 
 		s.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var body map[string]any
 	if err := json.NewDecoder(resp.Body).Decode(&body); err != nil {
 		s.t.Fatalf("%s: %s: %v", address, resp.Status, err)
 	}
-	for _, k := range []string{"version", "catalog_uuid"} {
-		delete(body, k)
-	}
-	out, err := json.MarshalIndent(body, "", " ")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	// In metadata of files owner and group are those of the process, as their sources want it.
-	return resp.StatusCode, regexp.MustCompile(`"(owner|group)": \d+`).ReplaceAllString(string(out), `"$1": 0`)
+	return resp.StatusCode, body
 }
 
 // The catalogs of the nodes of a control repository are those of Puppet Server, static ones
@@ -978,16 +1016,7 @@ certname = proxy.example.com
 node_terminus = exec
 external_nodes = %[2]s/puppetserver/bin/enc
 `, s.dir, k.dir))
-	k.script("cert", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
-	for from, to := range map[string]string{
-		"proxy.example.com.crt": "certs/proxy.example.com.pem", "proxy.example.com.key": "private_keys/proxy.example.com.pem", "ca.pem": "certs/ca.pem", "crl.pem": "crl.pem",
-	} {
-		text, err := os.ReadFile(k.dir + "/certs/" + from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.write("srv/ssl/"+to, string(text))
-	}
+	k.ssl(s, "srv/ssl", "proxy.example.com", "localhost", "127.0.0.1", "IP:127.0.0.1")
 	bin := k.dir + "/puppetserver/bin/"
 	l := s.run("serve", "--confdir", s.path("srv"), "--ruby", "auto", "--code-id-command", bin+"code-id", "--code-content-command", bin+"code-content")
 	text, err := os.ReadFile("../../.ci/peers/fixtures/facts.agent01.json")

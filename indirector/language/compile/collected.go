@@ -43,6 +43,7 @@ type Exporter struct {
 	Node             string
 	Found, Taken     int       // resources
 	Produced, Stored time.Time // its catalog; zero if unknown
+	Queued           time.Time // a newer one; zero if none was by this process
 }
 
 // A Secret is an attribute that is not stored.
@@ -89,7 +90,7 @@ func (c *collector) collection() Collection {
 	for _, m := range l.last.Resources {
 		n := nodes[m.Exporter]
 		if n == nil {
-			n = &Exporter{Node: m.Exporter, Produced: m.Produced, Stored: m.Stored}
+			n = &Exporter{Node: m.Exporter, Produced: m.Produced, Stored: m.Stored, Queued: m.Queued}
 			nodes[m.Exporter] = n
 		}
 		n.Found++

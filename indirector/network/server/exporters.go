@@ -2,9 +2,6 @@ package server
 
 import (
 	"fmt"
-	"maps"
-	"sync"
-	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
@@ -37,7 +34,7 @@ func (f *forward) perNode(req *indirector.Request, all []indirector.Instance) st
 			text += ", "
 		}
 		text += fmt.Sprintf("%s %d", node, count[node])
-		if ago, lately := f.queued.ago(node, f.now()); lately {
+		if ago, lately := f.queued.Ago(node, f.now()); lately {
 			text += fmt.Sprintf(" (a newer catalog may be on its way: one was queued %d s ago)", int(ago.Seconds()))
 		}
 	}
@@ -52,39 +49,4 @@ func counted(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// A queue remembers when the catalogs of nodes were queued last. It is safe for
-// concurrent use.
-type queue struct {
-	mu sync.Mutex // guards at
-	at map[string]time.Time
-}
-
-// The nodes that a queue remembers, and for how long: until then PuppetDB has
-// usually stored a command.
-const (
-	maxQueued = 10_000
-	queuedFor = time.Minute
-)
-
-func (q *queue) add(node string, now time.Time) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.at) >= maxQueued {
-		maps.DeleteFunc(q.at, func(_ string, at time.Time) bool { return now.Sub(at) > queuedFor })
-	}
-	if len(q.at) < maxQueued {
-		q.at[node] = now
-	}
-}
-
-// ago returns how long ago the catalog of a node was queued, and whether that was
-// lately.
-func (q *queue) ago(node string, now time.Time) (time.Duration, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	at, ok := q.at[node]
-	ago := now.Sub(at)
-	return ago, ok && ago <= queuedFor
 }

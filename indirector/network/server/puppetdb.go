@@ -17,6 +17,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/network/rest"
+	"indirtui/indirector/puppetdb"
 	"indirtui/indirector/puppetdb/api"
 	"indirtui/indirector/stores"
 	"indirtui/traces"
@@ -50,7 +51,7 @@ func (s *Server) AuthorizePuppetDB(r *http.Request) error {
 // PuppetDB at that URL: as they came, unless they were changed. What becomes of
 // commands goes to a Log, which they share.
 func PuppetDB(at *url.URL, became *stores.Log) []indirector.Descriptor {
-	queued := &queue{at: make(map[string]time.Time)}
+	queued := new(puppetdb.Queue)
 	describe := func(indirection string, typ indirector.Terminus, as func(forward) indirector.Terminus) indirector.Descriptor {
 		return indirector.Descriptor{
 			Indirection: indirection, Name: Forward, Party: "PuppetDB", Note: "passes requests of PuppetDB's API on",
@@ -80,7 +81,7 @@ type forward struct {
 	spec   *indirector.Spec
 	client *client.Client
 	now    func() time.Time
-	queued *queue // of catalogs
+	queued *puppetdb.Queue // of catalogs
 	became *stores.Log
 }
 
@@ -143,7 +144,7 @@ func (f *forward) command(ctx context.Context, req *indirector.Request) (any, er
 		return nil, err
 	}
 	if req.Indirection == "catalog" {
-		f.queued.add(req.Key, f.now())
+		f.queued.Add(req.Key, time.Time{}, f.now())
 	}
 	uuid, _ := doc.(data.Value)
 	traces.Explain(ctx, fmt.Sprintf("queued at %s with uuid %s: PuppetDB has not stored it yet", f.at.Host, uuid.Get("uuid").Text()))

@@ -21,13 +21,6 @@ func (neverFinds) Save(context.Context, *indirector.Request) (any, error) { retu
 // agentScenarios are about what agents and servers do with what they are sent.
 func agentScenarios() []Scenario {
 	isCached := Scene{Application: "agent", Termini: []indirector.Descriptor{answers("catalog", "rest", Catalog("n1"))}}
-	stored := Scene{
-		Application: "apply", Conf: "[main]\nstoreconfigs = true\n",
-		Termini: []indirector.Descriptor{
-			describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return Catalog(key), nil }}}),
-			describe("catalog", "puppetdb", neverFinds{}),
-		},
-	}
 	return []Scenario{
 		{
 			Name: "S-03 use_cached_catalog", scene: isCached,
@@ -46,7 +39,6 @@ func agentScenarios() []Scenario {
 			Name: "S-44 destroy on store_configs saves",
 			scene: Scene{
 				Application: "server", Routes: "server:\n  node:\n    terminus: store_configs\n",
-				Termini: []indirector.Descriptor{describe("node", "puppetdb", neverFinds{})},
 			},
 			play: func(s *Stage) {
 				s.must(indirector.Request{Indirection: "node", Verb: indirector.Destroy, Key: "n1"})
@@ -54,16 +46,33 @@ func agentScenarios() []Scenario {
 			First:   "store_configs destroy calls save: nothing was deactivated",
 			Decided: []string{"store_configs: routes file, routes.yaml:3", "puppetdb: setting storeconfigs_backend, default"}, Outcome: traces.Nil,
 		},
-		{
-			Name: "S-42 storeconfigs replaces the cache", scene: stored,
-			play: func(s *Stage) {
-				s.must(find("catalog", "n1"))
-				s.exists("var/client_data/catalog/n1.json", false)
+		storedCatalog(),
+	}
+}
+
+// storedCatalog has a PuppetDB as the cache of catalogs, instead of files.
+func storedCatalog() Scenario {
+	return Scenario{
+		Name: "S-42 storeconfigs replaces the cache",
+		scene: Scene{
+			Application: "apply", Conf: agentConf + "storeconfigs = true\n",
+			Files: map[string]string{"conf/puppetdb.conf": "[main]\nserver_urls = https://localhost:$PORT\n"},
+			Termini: []indirector.Descriptor{
+				describe("catalog", "compiler", compiler{upstream{func(key string) (indirector.Instance, error) { return Catalog(key), nil }}}),
 			},
-			First:   "storeconfigs is on: it replaced the catalog cache by store_configs",
-			Decided: []string{"cache store_configs: application apply, setting catalog_cache_terminus, storeconfigs"}, Outcome: traces.Good,
-			Problem: "storeconfigs is on: it replaced the catalog cache",
 		},
+		serve: puppetserver(func(w http.ResponseWriter, _ *http.Request) {
+			respond(w, http.StatusOK, "application/json", `{"uuid":"8c2dfd2e-7f3c-4f38-a7b5-7a6ac4c21b6e"}`)
+		}),
+		play: func(s *Stage) {
+			s.must(find("catalog", "n1"))
+			s.exists("var/client_data/catalog/n1.json", false)
+		},
+		First: "catalog goes to puppetdb: storeconfigs_backend, default; answers nil by contract, so the compiler was asked",
+		Decided: []string{
+			"cache store_configs: application apply, setting catalog_cache_terminus, storeconfigs", "puppetdb: setting storeconfigs_backend, default",
+		},
+		Outcome: traces.Good, Problem: "storeconfigs is on: it replaced the catalog cache",
 	}
 }
 

@@ -124,8 +124,9 @@ func explain(t *testing.T, c scenarios.Scenario) {
 var codes = regexp.MustCompile(`\b(raised|swallowed|nil|nil-from-\S+|primary|stage|cache\.write|hit|miss|immortal|singletons?|override|hook|mtime|glob|` +
 	`not-reached|no-cache-routed|terminus-has-no-rule|skipped\S*\(|earlier-step-\S+|RUNTIME_ERROR|RESOURCE_NOT_FOUND)\b|->|→|≠|…|~`)
 
-// quoted is what others have written: paths, keys and their words.
-var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`")
+// quoted is what others have written: paths, keys and their words, and what Puppet wants a
+// cache to answer that is only written.
+var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|answers nil by contract")
 
 // wording returns what is wrong with the first line of a trace by the six rules of
 // the screen's words.
