@@ -21,18 +21,22 @@ const maxFiles = 10_000
 // A Cache keeps what files hold, until they change. It is safe for concurrent use.
 // Rules HIERA-DATA-07, HIERA-PERF-01.
 type Cache struct {
-	mu    sync.Mutex
-	files map[string]*file
+	mu      sync.Mutex
+	files   map[string]*file
+	read    uint64              // how many files were read
+	answers map[string]*answers // by the content of layers
+	known   int                 // spans among the answers
 }
 
 // NewCache returns an empty Cache.
-func NewCache() *Cache { return &Cache{files: map[string]*file{}} }
+func NewCache() *Cache { return &Cache{files: map[string]*file{}, answers: map[string]*answers{}} }
 
 // A file is the data of a file, with an index of its keys.
 type file struct {
-	stat  os.FileInfo
-	value data.Value
-	index map[string]data.Value
+	number uint64 // no other file, and none before, has the same; 0 if it is no file
+	stat   os.FileInfo
+	value  data.Value
+	index  map[string]data.Value
 
 	positions sync.Once
 	lines     map[string]int // of its keys; see Cache.line
@@ -64,6 +68,8 @@ func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)
 	if len(c.files) >= maxFiles {
 		clear(c.files)
 	}
+	c.read++
+	f.number = c.read
 	c.files[path] = f
 	c.mu.Unlock()
 	return f, nil

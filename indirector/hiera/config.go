@@ -14,6 +14,7 @@ import (
 // A config is a hiera.yaml, checked. Rule HIERA-CFG-01.
 type config struct {
 	path       string // "" is the default configuration
+	file       uint64 // its number in the cache; 0 is the default configuration
 	root       string // what datadirs are relative to
 	version    int
 	raw        data.Value // with string keys
@@ -60,7 +61,7 @@ func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 		if err != nil {
 			return nil, err
 		}
-		cfg.raw = f.value
+		cfg.raw, cfg.file = f.value, f.number
 	}
 	version := cfg.raw.Get("version")
 	switch version.Kind() {

@@ -96,9 +96,11 @@ type Compile struct {
 
 	global, environment *layer
 	modules             map[string]*layer
-	missing             map[string]bool // modules that are not there, also not later in the compile
-	noEnvironment       bool            // the environment has no layer
-	secret              bool            // something was decrypted since the search began
+	missing             map[string]bool  // modules that are not there, also not later in the compile
+	noEnvironment       bool             // the environment has no layer
+	secret              bool             // something was decrypted since the search began
+	unlike              bool             // another search of the key may find another value; see Find
+	views               map[string]*view // by module
 
 	globalOptions, environmentOptions collected
 	options                           map[string]*keyOptions // by module; "" is no module
@@ -115,7 +117,7 @@ type collected struct {
 func New(o Options) *Compile {
 	c := &Compile{
 		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
-		modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
+		views: map[string]*view{}, modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
 	}
 	if c.cache == nil {
 		c.cache = NewCache()

@@ -94,6 +94,7 @@ func needs(v data.Value) bool {
 }
 
 func (in *invocation) interpolateText(subject string, methods bool) (data.Value, error) {
+	in.c.unlike = true
 	defer in.into(node{kind: interpolateNode, name: subject}).pop()
 	if in.depth++; in.depth > maxDepth {
 		in.depth--

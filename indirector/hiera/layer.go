@@ -32,6 +32,7 @@ type layer struct {
 	levels, defaults []*level
 	used             []variable
 
+	view  *layerView // nil until it is known
 	shown shown
 }
 
@@ -275,6 +276,7 @@ func (l *layer) current(in *invocation) error {
 	if l.resolved {
 		in.text("Hiera configuration recreated due to change of scope variables used in interpolation expressions")
 	}
+	in.c.unlike = true
 	return l.resolve(in)
 }
 

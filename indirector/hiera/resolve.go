@@ -22,6 +22,7 @@ type location struct {
 	where    string
 	exists   bool
 	uri      bool
+	index    int // among those of the layer
 	shown    shown
 }
 
@@ -50,7 +51,7 @@ func (l *layer) resolve(in *invocation) error {
 			return err
 		}
 	}
-	l.levels, l.defaults, l.resolved, l.used = levels, defaults, true, used
+	l.levels, l.defaults, l.resolved, l.used, l.view = levels, defaults, true, used, nil
 	return nil
 }
 

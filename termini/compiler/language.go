@@ -172,7 +172,7 @@ func (l *language) lookup(ctx context.Context, environment, key string, q hiera.
 	if inst == nil {
 		return data.Value{}, false, nil
 	}
-	if r := session.Record; r != nil && (r.Len() == 0 || resp.Served == traces.ByInjection) {
+	if r := session.Record; r != nil && (r.Empty() || resp.Served == traces.ByInjection) {
 		r.Elsewhere = elsewhere(resp)
 	}
 	v, ok := inst.(interface{ Data() data.Value })
