@@ -43,11 +43,13 @@ type file struct {
 }
 
 // load returns the data of a file, which parse makes of its content. The same
-// content is parsed once.
-func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)) (*file, error) {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, readError(path, err)
+// content is parsed once. The system is asked about the file if stat is nil.
+func (c *Cache) load(path string, stat os.FileInfo, parse func(content []byte) (data.Value, error)) (*file, error) {
+	if stat == nil {
+		var err error
+		if stat, err = os.Stat(path); err != nil {
+			return nil, readError(path, err)
+		}
 	}
 	c.mu.Lock()
 	f := c.files[path]
@@ -80,7 +82,9 @@ func (c *Compile) load(path string, parse func(content []byte) (data.Value, erro
 	if c.o.Used != nil {
 		c.o.Used(path)
 	}
-	return c.cache.load(path, parse)
+	stat := c.stats[path]
+	delete(c.stats, path)
+	return c.cache.load(path, stat, parse)
 }
 
 // is reports whether a file did not change.

@@ -47,7 +47,7 @@ var (
 // readConfig reads the configuration of a layer. No file is the default one.
 func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 	cfg := &config{path: path, root: filepath.Dir(path), raw: defaultConfig}
-	if _, err := os.Stat(path); err != nil {
+	if !c.exists(path) {
 		cfg.path = ""
 	} else {
 		f, err := c.load(path, func(content []byte) (data.Value, error) {

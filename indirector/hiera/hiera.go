@@ -20,6 +20,8 @@
 package hiera
 
 import (
+	"os"
+
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/types"
 )
@@ -91,8 +93,9 @@ type Compile struct {
 	cache    *Cache
 	warnings *Warnings
 	language Language
-	read     map[string]*file // for functions, by path
-	calling  *invocation      // for which a function is running; nil if none is
+	read     map[string]*file       // for functions, by path
+	stats    map[string]os.FileInfo // of files that were found and not loaded yet
+	calling  *invocation            // for which a function is running; nil if none is
 
 	global, environment *layer
 	modules             map[string]*layer
@@ -117,7 +120,7 @@ type collected struct {
 func New(o Options) *Compile {
 	c := &Compile{
 		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
-		views: map[string]*view{}, modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
+		views: map[string]*view{}, stats: map[string]os.FileInfo{}, modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
 	}
 	if c.cache == nil {
 		c.cache = NewCache()

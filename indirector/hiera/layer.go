@@ -135,7 +135,7 @@ func (c *Compile) moduleLayer(name string) (*layer, error) {
 
 // providerOf is the key data_provider of a metadata.json.
 func (c *Compile) providerOf(path string) string {
-	f, err := c.cache.load(path, func(content []byte) (data.Value, error) { return format.DecodeJSON(content, format.Limits{}) })
+	f, err := c.cache.load(path, nil, func(content []byte) (data.Value, error) { return format.DecodeJSON(content, format.Limits{}) })
 	if err != nil {
 		return ""
 	}
@@ -149,7 +149,7 @@ type oldProvider struct{ what, name, file, function, set string }
 // provided returns the layer if it has a configuration, or the one that an old
 // provider stands for.
 func (c *Compile) provided(l *layer, name string, old oldProvider) (*layer, error) {
-	has := exists(l.file)
+	has := c.exists(l.file)
 	if has {
 		if err := l.read(); err != nil {
 			return nil, err

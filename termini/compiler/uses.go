@@ -60,6 +60,9 @@ func (u *uses) file(ctx context.Context, kind, path string) {
 
 // short is a path below the environment, as it is written there.
 func (u *uses) short(path string) string {
+	if below, ok := strings.CutPrefix(path, u.dir+"/"); ok && filepath.IsLocal(below) {
+		return below
+	}
 	if below, err := filepath.Rel(u.dir, path); err == nil && filepath.IsLocal(below) {
 		return below
 	}

@@ -68,12 +68,25 @@ func stat(dir, name string) (info fs.FileInfo, err error) {
 // isMissing reports by one call of the system that there is no file: most names are looked
 // for in several places.
 func isMissing(dir, name string) bool {
-	_, err := os.Stat(filepath.Join(dir, name))
+	_, err := os.Stat(under(dir, name))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func missing(dir, name string) error {
-	return fmt.Errorf("read %s: %w", filepath.Join(dir, name), fs.ErrNotExist)
+func missing(dir, name string) error { return &missingError{under(dir, name)} }
+
+// A missingError is like one of the system. Most are never read.
+type missingError struct{ path string }
+
+func (e *missingError) Error() string { return "read " + e.path + ": " + fs.ErrNotExist.Error() }
+
+func (e *missingError) Unwrap() error { return fs.ErrNotExist }
+
+// under is the path of a file below a directory. Both are as short as can be.
+func under(dir, name string) string {
+	if dir == "" || dir == "." || dir == "/" {
+		return filepath.Join(dir, name)
+	}
+	return dir + "/" + name
 }
 
 // cause is an error without the path that it names.
