@@ -286,6 +286,9 @@ func (l *layer) stable(in *invocation) bool {
 	for i := range l.used {
 		u := &l.used[i]
 		v, _ := in.scope.Variable(u.root)
+		if same(v, u.from) {
+			continue
+		}
 		if !v.IsNil() && len(u.segments) > 0 {
 			quiet := invocation{c: in.c}
 			v, _, _ = quiet.dig(u.name, u.segments, v)

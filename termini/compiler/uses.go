@@ -63,9 +63,6 @@ func (u *uses) short(path string) string {
 	if below, ok := strings.CutPrefix(path, u.dir+"/"); ok && filepath.IsLocal(below) {
 		return below
 	}
-	if below, err := filepath.Rel(u.dir, path); err == nil && filepath.IsLocal(below) {
-		return below
-	}
 	return path
 }
 
