@@ -751,6 +751,30 @@ func TestDataElsewhere(t *testing.T) {
 	}
 }
 
+// Calls of templates are counted and timed like those of manifests.
+func TestTemplateCalls(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{
+		"manifests/site.pp":             "include ntp",
+		"modules/ntp/manifests/init.pp": "class ntp { notify { template('ntp/t.erb'): } notify { epp('ntp/t.epp'): } }",
+		"modules/ntp/templates/t.erb":   `<%= scope.call_function('upcase', ['a']) %>`,
+		"modules/ntp/templates/t.epp":   `<%= downcase('B') %>`,
+	})
+	resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range traceOf(t, e, resp.Trace).Spans {
+		got[s.Name] = s.Answer
+	}
+	for _, name := range []string{"call template", "call upcase", "call epp", "call downcase"} {
+		if !regexp.MustCompile(`^1 time, \d+\.\d\d ms$`).MatchString(got[name]) {
+			t.Errorf("%s: got %q, want once, with its time", name, got[name])
+		}
+	}
+}
+
 // The time of a function is that of its calls, of those within each other once.
 func TestCallTimes(t *testing.T) {
 	t.Parallel()

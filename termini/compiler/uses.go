@@ -137,7 +137,7 @@ func (u *uses) end() {
 		if c.times == 1 {
 			text = "1 time"
 		}
-		if c.took > 0 { // those that templates call are in the time of the templates
+		if c.took > 0 {
 			text += fmt.Sprintf(", %.2f ms", c.took.Seconds()*1000)
 		}
 		u.note("call "+name, text, nil)

@@ -226,7 +226,7 @@ func (h *host) call(name string, args []data.Value, older bool) (v data.Value, k
 		}
 	}
 	if !older {
-		h.c.Called(name)
+		defer h.c.Called(name)()
 	}
 	return h.c.Call(name, args, h.f.Library)
 }

@@ -62,7 +62,7 @@ type Options struct {
 	// Called receives the name of every function that a program or a template calls. It
 	// may be nil.
 	Called func(name string)
-	// Calls is informed of the functions that a program calls, beside Called. It may be nil.
+	// Calls is informed of the same calls, beside Called. It may be nil.
 	Calls Calls
 	// Read receives each variable of the top scope that is read, and each that is unknown,
 	// where it was read first. It may be nil. Rule LANG-TRACE-06.
