@@ -267,7 +267,8 @@ func (s *search) file(dir, name, module string) (exists bool, err error) {
 }
 
 func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error) {
-	s.found.Tried = append(s.found.Tried, under(dir, name))
+	path := under(dir, name)
+	s.found.Tried = append(s.found.Tried, path)
 	namespace := ""
 	if module != "" {
 		namespace = namespaceOf(module, name)
@@ -280,7 +281,7 @@ func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error)
 		return false, err
 	}
 	s.found.Programs = append(s.found.Programs, p)
-	s.used(kind, under(dir, name))
+	s.used(kind, path)
 	return true, nil
 }
 

@@ -21,8 +21,8 @@ const (
 // read returns the text of a regular file below a directory. A link that leads out
 // of the directory is an error.
 func read(dir, name string) (text string, err error) {
-	if isMissing(dir, name) {
-		return "", missing(dir, name)
+	if path := under(dir, name); isMissing(path) {
+		return "", &missingError{path}
 	}
 	err = within(dir, func(root fs.FS) error {
 		info, err := fs.Stat(root, name) // a pipe is not even opened
@@ -52,8 +52,8 @@ func read(dir, name string) (text string, err error) {
 
 // stat returns what the system knows of a regular file below a directory.
 func stat(dir, name string) (info fs.FileInfo, err error) {
-	if isMissing(dir, name) {
-		return nil, missing(dir, name)
+	if path := under(dir, name); isMissing(path) {
+		return nil, &missingError{path}
 	}
 	err = within(dir, func(root fs.FS) error {
 		info, err = fs.Stat(root, name)
@@ -67,12 +67,10 @@ func stat(dir, name string) (info fs.FileInfo, err error) {
 
 // isMissing reports by one call of the system that there is no file: most names are looked
 // for in several places.
-func isMissing(dir, name string) bool {
-	_, err := os.Stat(under(dir, name))
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
-
-func missing(dir, name string) error { return &missingError{under(dir, name)} }
 
 // A missingError is like one of the system. Most are never read.
 type missingError struct{ path string }
