@@ -20,6 +20,16 @@ type Code struct {
 
 	Calls     []CodeCall  // around it, the outermost first; empty but in a State
 	Variables []data.Pair // that it sees, the nearest first; likewise
+	Fixed     []string    // of the variables: those that nothing may change; likewise
+}
+
+// A CodePlace is a place of a program, as what runs that knows it. It is used within
+// [CodeStops.Hold] only.
+type CodePlace interface {
+	// Freeze adds calls and variables.
+	Freeze(*Code)
+	// Set gives a variable that the place sees, and that is not fixed, another value.
+	Set(name string, v data.Value) error
 }
 
 // Statement is the kind of a place before a statement.
@@ -69,13 +79,18 @@ func CodeStopsOf(ctx context.Context) *CodeStops {
 // Armed reports whether there is a reason to stop in any program. It costs one load.
 func (s *CodeStops) Armed() bool { return s.call.x.stops.has(inCode) }
 
-// Hold asks the debugger at a place. Freeze adds calls and variables to the place if its
-// State is kept. The error fails what would be evaluated.
-func (s *CodeStops) Hold(ctx context.Context, at Code, freeze func(*Code)) error {
+// Hold asks the debugger at a place, which is frozen if its State is kept, and changes the
+// variables that it wants to be changed. The error fails what would be evaluated.
+func (s *CodeStops) Hold(ctx context.Context, at Code, place CodePlace) error {
 	c := s.call
-	stop := &Stop{call: c, Request: &c.req, Trace: c.live.Trace, Point: c.point(traces.Terminus), Code: &at, freeze: freeze}
+	stop := &Stop{call: c, Request: &c.req, Trace: c.live.Trace, Point: c.point(traces.Terminus), Code: &at, freeze: place.Freeze}
 	v, err := c.x.cfg.Debugger.Hold(ctx, stop)
 	c.waited(v)
+	for _, p := range v.Variables {
+		if err == nil {
+			err = place.Set(p.Key.Str(), p.Value)
+		}
+	}
 	if err == nil {
 		err = v.Err
 	}

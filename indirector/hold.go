@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
@@ -96,6 +97,8 @@ type Verdict struct {
 	// Request replaces key, options, flags, environment, terminus, cache and
 	// instance for the steps to come. Nil changes nothing.
 	Request *Request
+	// Variables are given other values, in a program.
+	Variables []data.Pair
 	// Skip leaves out the step before which the request stopped, which must not
 	// be the route.
 	Skip bool

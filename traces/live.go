@@ -233,12 +233,8 @@ func Start(ctx context.Context, kind Kind, name string) (context.Context, *Activ
 		return ctx, nil
 	}
 	a := &Active{live: l, start: l.now(), span: Span{Kind: kind, Name: name}}
-	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
-		a.span.Parent = parent.span.ID
-		a.span.Step = parent.span.Step
-	} else {
-		a.span.Step = l.Step
-	}
+	parent := below(ctx, l)
+	a.span.Parent, a.span.Step = parent.ID, parent.Step
 	l.mu.Lock()
 	if !l.ended {
 		a.span.At = a.start.Sub(l.Trace.Start)
@@ -280,80 +276,11 @@ func (a *Active) End(answer string, why Because, err error) {
 	}
 }
 
-// A Batch is what is known to be over: spans that take no time, and are added to the trace
-// together. A nil Batch is legal and does nothing.
-type Batch struct {
-	live   *Live
-	parent Span
-	spans  []Span // numbered from 1, as they were opened
-	open   []int  // the numbers of those that are open
-}
-
-// NewBatch returns a batch of about so many spans, below the span that ctx carries or the
-// current step; nil if nothing is traced.
-func NewBatch(ctx context.Context, spans int) *Batch {
-	l := FromContext(ctx)
-	if l == nil {
-		return nil
-	}
-	b := &Batch{live: l, spans: make([]Span, 0, spans), open: make([]int, 0, 8)}
+// below is the span that ctx carries, or one without a number in the current step of l, its
+// request.
+func below(ctx context.Context, l *Live) Span {
 	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
-		b.parent = Span{ID: parent.span.ID, Step: parent.span.Step}
-	} else {
-		b.parent.Step = l.Step
+		return Span{ID: parent.span.ID, Step: parent.span.Step}
 	}
-	return b
-}
-
-// Open opens a span below the one that is open.
-func (b *Batch) Open(kind Kind, name string, attrs []Attr) {
-	if b == nil {
-		return
-	}
-	s := Span{ID: len(b.spans) + 1, Step: b.parent.Step, Kind: kind, Name: name, Attrs: attrs, Took: 1}
-	if n := len(b.open); n > 0 {
-		s.Parent = b.open[n-1]
-	}
-	b.spans, b.open = append(b.spans, s), append(b.open, s.ID)
-}
-
-// Close closes the span that is open.
-func (b *Batch) Close(answer string, why Because) {
-	if b == nil {
-		return
-	}
-	last := len(b.open) - 1
-	s := &b.spans[b.open[last]-1]
-	s.Answer, s.Because = answer, why
-	b.open = b.open[:last]
-}
-
-// End adds the spans to the trace. All are closed.
-func (b *Batch) End() {
-	if b == nil {
-		return
-	}
-	now, l := b.live.now(), b.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.ended {
-		return
-	}
-	at := now.Sub(l.Trace.Start)
-	for i := range b.spans {
-		s := &b.spans[i]
-		if s.Parent == 0 {
-			s.Parent = b.parent.ID
-		} else {
-			s.Parent += int(l.lastID)
-		}
-		s.ID += int(l.lastID)
-		s.At = at
-	}
-	l.lastID += int32(len(b.spans))
-	if l.Trace.Spans == nil {
-		l.Trace.Spans = b.spans
-		return
-	}
-	l.Trace.Spans = append(l.Trace.Spans, b.spans...)
+	return Span{Step: l.Step}
 }

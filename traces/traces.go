@@ -633,6 +633,7 @@ type Trace struct {
 	Served      Served
 	Steps       [StepCount]Question
 	Spans       []Span
+	Later       Later // spans that are not made yet; a Store hands out none, see [Trace.Completed]
 	Faults      []Fault
 	Notes       []Remark  // in order of time
 	Touched     []string  // what was changed by the user or a breakpoint, in order

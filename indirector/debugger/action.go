@@ -46,7 +46,8 @@ func (t *turn) verdict() indirector.Verdict {
 
 // into adds the edits to a verdict.
 func (d *draft) into(v *indirector.Verdict) {
-	if len(d.changes) > 0 {
+	v.Variables = d.vars
+	if len(d.changes) > 0 && d.vars == nil {
 		v.Request = &d.req
 	}
 	if d.hasValue && !v.Set && v.Err == nil {

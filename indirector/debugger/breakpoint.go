@@ -622,8 +622,8 @@ func (b *Breakpoint) check() error {
 	w, no := b.Where, func(what, advice string) error { return &SyntaxError{What: what, Advice: advice} }
 	gives := w.Step == traces.CacheRead || w.Step >= traces.Terminus
 	switch {
-	case w.Code != (Place{}) && b.Do != Hold && b.Do != Log && b.Do != Fail && b.Do != Delay:
-		return no(fmt.Sprintf("in a program there is nothing to %s", b.Do), "what can be done there: hold, log, fail, delay")
+	case w.Code != (Place{}) && b.Do != Hold && b.Do != Log && b.Do != Fail && b.Do != Delay && !b.assigns():
+		return no(fmt.Sprintf("in a program there is nothing to %s", b.Do), "what can be done there: hold, log, fail, delay, set $NAME=VALUE")
 	case w.Step == traces.Caller && w.After:
 		return no("after caller the request is over", "write before caller")
 	case (b.Do == Nil || b.Do == Value) && !gives:

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"indirtui/indirector"
+	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/traces"
@@ -20,6 +21,7 @@ import (
 //	key=web02  env=qa  terminus=yaml  cache=off  ignore_cache=false
 //	opt.NAME=VALUE  opt.NAME=          an option; without a value it is removed
 //	value={"name": "web01", …}|@FILE   the answer so far, or what is to be saved
+//	$NAME=VALUE                        a variable of the program that it waits in, see readVariable
 type Edit struct{ Name, Value string }
 
 func (e Edit) String() string { return quote(e.Name) + "=" + quoteValue(e.Value) }
@@ -32,7 +34,7 @@ func quoteValue(s string) string {
 	return quote(s)
 }
 
-const editAdvice = "write key=, env=, terminus=, cache=, a flag such as ignore_cache=true, opt.NAME= or value="
+const editAdvice = "write key=, env=, terminus=, cache=, a flag such as ignore_cache=true, opt.NAME= or value=; in a program $NAME="
 
 // EditNames returns the fields that can be edited, without options.
 func EditNames() []string {
@@ -56,6 +58,10 @@ func ParseEdit(text string) (Edit, error) {
 	switch {
 	case flag, slices.Contains(EditNames(), name):
 	case strings.HasPrefix(name, "opt.") && len(name) > len("opt."):
+	case variableName.MatchString(name):
+		if _, err := readVariable(value); err != nil {
+			return Edit{}, &SyntaxError{What: name + ": " + err.Error(), Advice: "write a value in JSON, or a text"}
+		}
 	default:
 		return Edit{}, &SyntaxError{What: fmt.Sprintf("%q cannot be edited", name), Advice: editAdvice}
 	}
@@ -82,12 +88,16 @@ type draft struct {
 	req      indirector.Request
 	value    any
 	hasValue bool // value was edited
+	vars     []data.Pair
 	changes  []Change
 }
 
 // disabled returns "" if a step to come reads the field, else why it cannot be
 // edited.
 func disabled(st *indirector.State, name string) string {
+	if variable, ok := strings.CutPrefix(name, "$"); ok {
+		return noVariable(st.Code, variable)
+	}
 	if st.Code != nil {
 		return "the terminus is at work: what it asks for meanwhile can be changed where that is held"
 	}
@@ -148,6 +158,9 @@ func (d *draft) apply(st *indirector.State, e Edit) error {
 	if why := disabled(st, e.Name); why != "" {
 		return fmt.Errorf("edit %s: %s", e.Name, why)
 	}
+	if strings.HasPrefix(e.Name, "$") {
+		return d.assign(st.Code, e)
+	}
 	r := &d.req
 	was := current(d, e.Name)
 	switch flag := traces.ParseFlag(e.Name); {
@@ -190,17 +203,22 @@ func (d *draft) apply(st *indirector.State, e Edit) error {
 	if e.Name == "value" {
 		was, is = "the "+was, "yours"
 	}
-	d.changes = slices.DeleteFunc(d.changes, func(c Change) bool {
-		if c.Name == e.Name {
-			was = c.Was
+	d.change(Change{e.Name, was, is})
+	return nil
+}
+
+// change adds a change in place of the one before of the same name.
+func (d *draft) change(c Change) {
+	d.changes = slices.DeleteFunc(d.changes, func(before Change) bool {
+		if before.Name == c.Name {
+			c.Was = before.Was
 			return true
 		}
 		return false
 	})
-	if was != is {
-		d.changes = append(d.changes, Change{e.Name, was, is})
+	if c.Was != c.Is {
+		d.changes = append(d.changes, c)
 	}
-	return nil
 }
 
 // current formats the present value of a field.

@@ -21,29 +21,35 @@ const maxFiles = 10_000
 // A Cache keeps what files hold, until they change. It is safe for concurrent use.
 // Rules HIERA-DATA-07, HIERA-PERF-01.
 type Cache struct {
-	mu    sync.Mutex
-	files map[string]*file
+	mu      sync.Mutex
+	files   map[string]*file
+	read    uint64              // how many files were read
+	answers map[string]*answers // by the content of layers
+	known   int                 // spans among the answers
 }
 
 // NewCache returns an empty Cache.
-func NewCache() *Cache { return &Cache{files: map[string]*file{}} }
+func NewCache() *Cache { return &Cache{files: map[string]*file{}, answers: map[string]*answers{}} }
 
 // A file is the data of a file, with an index of its keys.
 type file struct {
-	stat  os.FileInfo
-	value data.Value
-	index map[string]data.Value
+	number uint64 // no other file, and none before, has the same; 0 if it is no file
+	stat   os.FileInfo
+	value  data.Value
+	index  map[string]data.Value
 
 	positions sync.Once
 	lines     map[string]int // of its keys; see Cache.line
 }
 
 // load returns the data of a file, which parse makes of its content. The same
-// content is parsed once.
-func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)) (*file, error) {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, readError(path, err)
+// content is parsed once. The system is asked about the file if stat is nil.
+func (c *Cache) load(path string, stat os.FileInfo, parse func(content []byte) (data.Value, error)) (*file, error) {
+	if stat == nil {
+		var err error
+		if stat, err = os.Stat(path); err != nil {
+			return nil, readError(path, err)
+		}
 	}
 	c.mu.Lock()
 	f := c.files[path]
@@ -64,6 +70,8 @@ func (c *Cache) load(path string, parse func(content []byte) (data.Value, error)
 	if len(c.files) >= maxFiles {
 		clear(c.files)
 	}
+	c.read++
+	f.number = c.read
 	c.files[path] = f
 	c.mu.Unlock()
 	return f, nil
@@ -74,7 +82,9 @@ func (c *Compile) load(path string, parse func(content []byte) (data.Value, erro
 	if c.o.Used != nil {
 		c.o.Used(path)
 	}
-	return c.cache.load(path, parse)
+	stat := c.stats[path]
+	delete(c.stats, path)
+	return c.cache.load(path, stat, parse)
 }
 
 // is reports whether a file did not change.

@@ -20,7 +20,7 @@ func TestCacheIsBounded(t *testing.T) {
 	for i := range maxFiles {
 		c.files[strconv.Itoa(i)] = &file{}
 	}
-	f, err := c.load(path, func([]byte) (data.Value, error) { return data.OfHash([]data.Pair{data.P("a", data.OfInt(1))}), nil })
+	f, err := c.load(path, nil, func([]byte) (data.Value, error) { return data.OfHash([]data.Pair{data.P("a", data.OfInt(1))}), nil })
 	if err != nil || f.index["a"].Int() != 1 || len(c.files) != 1 {
 		t.Errorf("%v: got %d files", err, len(c.files))
 	}

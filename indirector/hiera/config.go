@@ -14,6 +14,7 @@ import (
 // A config is a hiera.yaml, checked. Rule HIERA-CFG-01.
 type config struct {
 	path       string // "" is the default configuration
+	file       uint64 // its number in the cache; 0 is the default configuration
 	root       string // what datadirs are relative to
 	version    int
 	raw        data.Value // with string keys
@@ -46,7 +47,7 @@ var (
 // readConfig reads the configuration of a layer. No file is the default one.
 func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 	cfg := &config{path: path, root: filepath.Dir(path), raw: defaultConfig}
-	if _, err := os.Stat(path); err != nil {
+	if !c.exists(path) {
 		cfg.path = ""
 	} else {
 		f, err := c.load(path, func(content []byte) (data.Value, error) {
@@ -60,7 +61,7 @@ func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 		if err != nil {
 			return nil, err
 		}
-		cfg.raw = f.value
+		cfg.raw, cfg.file = f.value, f.number
 	}
 	version := cfg.raw.Get("version")
 	switch version.Kind() {

@@ -20,6 +20,8 @@
 package hiera
 
 import (
+	"os"
+
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/types"
 )
@@ -91,14 +93,17 @@ type Compile struct {
 	cache    *Cache
 	warnings *Warnings
 	language Language
-	read     map[string]*file // for functions, by path
-	calling  *invocation      // for which a function is running; nil if none is
+	read     map[string]*file       // for functions, by path
+	stats    map[string]os.FileInfo // of files that were found and not loaded yet
+	calling  *invocation            // for which a function is running; nil if none is
 
 	global, environment *layer
 	modules             map[string]*layer
-	missing             map[string]bool // modules that are not there, also not later in the compile
-	noEnvironment       bool            // the environment has no layer
-	secret              bool            // something was decrypted since the search began
+	missing             map[string]bool  // modules that are not there, also not later in the compile
+	noEnvironment       bool             // the environment has no layer
+	secret              bool             // something was decrypted since the search began
+	unlike              bool             // another search of the key may find another value; see Find
+	views               map[string]*view // by module
 
 	globalOptions, environmentOptions collected
 	options                           map[string]*keyOptions // by module; "" is no module
@@ -115,7 +120,7 @@ type collected struct {
 func New(o Options) *Compile {
 	c := &Compile{
 		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
-		modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
+		views: map[string]*view{}, stats: map[string]os.FileInfo{}, modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
 	}
 	if c.cache == nil {
 		c.cache = NewCache()

@@ -16,6 +16,7 @@ const maxDepth = 200
 type variable struct {
 	name, root string
 	segments   []data.Value
+	from       data.Value // what the root was
 	value      data.Value
 }
 
@@ -94,6 +95,7 @@ func needs(v data.Value) bool {
 }
 
 func (in *invocation) interpolateText(subject string, methods bool) (data.Value, error) {
+	in.c.unlike = true
 	defer in.into(node{kind: interpolateNode, name: subject}).pop()
 	if in.depth++; in.depth > maxDepth {
 		in.depth--
@@ -180,13 +182,14 @@ func (in *invocation) variable(name, subject string) (data.Value, error) {
 	if err != nil {
 		return v, err
 	}
+	from := v
 	if !v.IsNil() && len(segments) > 0 {
 		if v, _, err = in.dig(name, segments, v); err != nil {
 			return v, err
 		}
 	}
 	if in.used != nil && (v.IsNil() || !strings.HasPrefix(name, "::")) {
-		*in.used = append(*in.used, variable{name, root, segments, v})
+		*in.used = append(*in.used, variable{name, root, segments, from, v})
 	}
 	return v, nil
 }

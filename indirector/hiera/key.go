@@ -70,7 +70,7 @@ func segment(s string) data.Value {
 	switch {
 	case len(s) > 1 && (s[0] == '"' || s[0] == '\''):
 		return data.OfString(s[1 : len(s)-1])
-	case integer.MatchString(s):
+	case strings.ContainsAny(s, "0123456789") && integer.MatchString(s):
 		// Ruby's to_i of ":1" is 0.
 		n, _ := strconv.ParseInt(strings.TrimPrefix(s, "+"), 10, 64)
 		return data.OfInt(n)
@@ -97,7 +97,9 @@ func (in *invocation) dig(text string, segments []data.Value, v data.Value) (dat
 }
 
 func (in *invocation) digOne(text string, s, v data.Value) (data.Value, bool, error) {
-	defer in.into(node{kind: segmentNode}).pop()
+	if in.record != nil {
+		defer in.into(node{kind: segmentNode}).pop()
+	}
 	var next data.Value
 	found := false
 	switch kind := v.Kind(); {
@@ -126,7 +128,7 @@ func (in *invocation) digOne(text string, s, v data.Value) (data.Value, bool, er
 // lookupValue finds the pair whose key is exactly k.
 func lookupValue(v, k data.Value) (data.Value, bool) {
 	for _, p := range v.Hash() {
-		if data.Equal(p.Key, k) {
+		if p.Key.Str() == k.Str() && data.Equal(p.Key, k) { // most are other texts
 			return p.Value, true
 		}
 	}

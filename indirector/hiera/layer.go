@@ -32,6 +32,7 @@ type layer struct {
 	levels, defaults []*level
 	used             []variable
 
+	view  *layerView // nil until it is known
 	shown shown
 }
 
@@ -134,7 +135,7 @@ func (c *Compile) moduleLayer(name string) (*layer, error) {
 
 // providerOf is the key data_provider of a metadata.json.
 func (c *Compile) providerOf(path string) string {
-	f, err := c.cache.load(path, func(content []byte) (data.Value, error) { return format.DecodeJSON(content, format.Limits{}) })
+	f, err := c.cache.load(path, nil, func(content []byte) (data.Value, error) { return format.DecodeJSON(content, format.Limits{}) })
 	if err != nil {
 		return ""
 	}
@@ -148,7 +149,7 @@ type oldProvider struct{ what, name, file, function, set string }
 // provided returns the layer if it has a configuration, or the one that an old
 // provider stands for.
 func (c *Compile) provided(l *layer, name string, old oldProvider) (*layer, error) {
-	has := exists(l.file)
+	has := c.exists(l.file)
 	if has {
 		if err := l.read(); err != nil {
 			return nil, err
@@ -275,6 +276,7 @@ func (l *layer) current(in *invocation) error {
 	if l.resolved {
 		in.text("Hiera configuration recreated due to change of scope variables used in interpolation expressions")
 	}
+	in.c.unlike = true
 	return l.resolve(in)
 }
 
@@ -284,6 +286,9 @@ func (l *layer) stable(in *invocation) bool {
 	for i := range l.used {
 		u := &l.used[i]
 		v, _ := in.scope.Variable(u.root)
+		if same(v, u.from) {
+			continue
+		}
 		if !v.IsNil() && len(u.segments) > 0 {
 			quiet := invocation{c: in.c}
 			v, _, _ = quiet.dig(u.name, u.segments, v)

@@ -304,6 +304,7 @@ func (in *invocation) convert(name string, to, v data.Value) (data.Value, bool, 
 	if to.IsNil() {
 		return v, true, nil
 	}
+	in.c.unlike = true
 	arguments := to.List()
 	if to.Kind() != data.List {
 		arguments = []data.Value{to}

@@ -45,6 +45,7 @@ func (o *keyOptions) of(k key) (data.Value, error) {
 func (in *invocation) optionsOf(k key) (data.Value, error) {
 	o, ok := in.c.options[k.module]
 	if !ok {
+		in.c.unlike = true
 		var err error
 		if o, err = in.collect(k); err != nil {
 			return data.Value{}, err

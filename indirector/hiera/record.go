@@ -13,19 +13,26 @@ type Record struct {
 	// OptionsOnly makes a lookup search for lookup_options only, as
 	// --explain-options does.
 	OptionsOnly bool
+	// OriginOnly makes a lookup record no more than [Record.Origin] needs where that is
+	// known. Its explanation may be empty then.
+	OriginOnly bool
 	// Elsewhere is what answered in place of the levels; "" if they did.
 	Elsewhere string
 
-	nodes []node
-	texts []string // of the root
-	at    int32    // one more than the index of the node that is open; 0 is the root
+	nodes  []node
+	answer *Answer  // in place of nodes; nil if those were recorded
+	texts  []string // of the root
+	at     int32    // one more than the index of the node that is open; 0 is the root
 }
 
 // Reset empties the record and keeps its memory.
 func (r *Record) Reset() {
 	clear(r.nodes)
-	r.nodes, r.texts, r.at, r.Elsewhere = r.nodes[:0], nil, 0, ""
+	r.nodes, r.answer, r.texts, r.at, r.Elsewhere = r.nodes[:0], nil, nil, 0, ""
 }
+
+// Empty reports whether nothing was looked up.
+func (r *Record) Empty() bool { return len(r.nodes) == 0 && r.answer == nil }
 
 type nodeKind uint8
 

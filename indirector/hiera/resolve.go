@@ -22,6 +22,7 @@ type location struct {
 	where    string
 	exists   bool
 	uri      bool
+	index    int // among those of the layer
 	shown    shown
 }
 
@@ -50,7 +51,7 @@ func (l *layer) resolve(in *invocation) error {
 			return err
 		}
 	}
-	l.levels, l.defaults, l.resolved, l.used = levels, defaults, true, used
+	l.levels, l.defaults, l.resolved, l.used, l.view = levels, defaults, true, used, nil
 	return nil
 }
 
@@ -104,8 +105,13 @@ func joined(dir, path string) string {
 	}
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
+// exists reports whether there is a file. What the system knows of it is kept until it is
+// loaded.
+func (c *Compile) exists(path string) bool {
+	stat, err := os.Stat(path)
+	if err == nil {
+		c.stats[path] = stat
+	}
 	return err == nil
 }
 
@@ -122,7 +128,7 @@ func (r *resolver) paths(dir string, declared []data.Value, ext string) ([]*loca
 			path += ext
 		}
 		l := &location{original: d.Text(), where: joined(dir, path)}
-		l.exists = exists(l.where)
+		l.exists = r.in.c.exists(l.where)
 		if l.exists || r.cfg.path != "" {
 			locations = append(locations, l)
 		}
@@ -213,7 +219,7 @@ func (r *resolver) mapped(dir string, triplet []data.Value) ([]*location, error)
 			return nil, err
 		}
 		l := &location{original: template, where: joined(dir, path)}
-		l.exists = exists(l.where)
+		l.exists = r.in.c.exists(l.where)
 		locations = append(locations, l)
 	}
 	return locations, r.bounded(len(locations))

@@ -42,10 +42,14 @@ func (r *Record) Sentence(from int) string {
 // the place of the file, or a text of all of them if they were merged. It is empty if
 // nothing was found. What answered elsewhere stands for a level.
 func (r *Record) Origin(from int) Source {
-	sources, merged := r.sources(from)
 	switch {
 	case r.Elsewhere != "":
 		return Source{Level: r.Elsewhere}
+	case r.answer != nil:
+		return r.answer.origin
+	}
+	sources, merged := r.sources(from)
+	switch {
 	case len(sources) == 0:
 		return Source{}
 	case merged == "":

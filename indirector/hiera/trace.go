@@ -10,27 +10,95 @@ import (
 	"indirtui/traces"
 )
 
-// Trace adds the record to the trace of the request that ctx belongs to: a span
-// for every key, layer, level and location, in order, those that were not asked
-// included. Values are left out, and what was recorded before the node numbered
-// from. Rules HIERA-TRACE-01, HIERA-TRACE-04.
-func (r *Record) Trace(ctx context.Context, from int) {
-	if traces.FromContext(ctx) == nil {
-		return
+// trace adds what was recorded from a node on to the trace of the request that ctx
+// belongs to.
+func (r *Record) trace(ctx context.Context, from int) {
+	if traces.FromContext(ctx) != nil {
+		traces.AddLater(ctx, maker{r.spans(from, nil), nil})
 	}
-	t := tracer{r, traces.NewBatch(ctx, len(r.nodes)-from)}
+}
+
+// spans are what a trace shows of the record, from a node on: a span for every key, layer,
+// level and location, in order, those that were not asked included. Values are left out.
+// If the layers are given, spans leave out how those show their locations. Rules
+// HIERA-TRACE-01, HIERA-TRACE-04.
+func (r *Record) spans(from int, layers *layerViews) *spans {
+	t := tracer{r, &spans{viewed: layers != nil, all: make([]traces.Span, 0, len(r.nodes)-from)}}
 	for i := int32(from); i < int32(len(r.nodes)); i = r.nodes[i].end {
 		t.node(i)
 	}
-	t.batch.End()
+	return t.out
 }
-
-// Len returns how many nodes have been recorded.
-func (r *Record) Len() int { return len(r.nodes) }
 
 type tracer struct {
 	record *Record
-	batch  *traces.Batch
+	out    *spans
+}
+
+// spans are those of a lookup.
+type spans struct {
+	all    []traces.Span
+	viewed bool    // what places have is left out
+	places []place // where spans have neither name nor attributes but the line
+	open   []int   // while they are made: the numbers of those that are open
+}
+
+// A place is where a span of a location belongs.
+type place struct {
+	span     int // its index
+	layer    layerKind
+	location int // its index among those of the layer
+}
+
+// A maker makes the spans of a lookup that saw these layers.
+type maker struct {
+	*spans
+	layers *layerViews // nil if the spans have no places
+}
+
+var _ traces.Maker = maker{}
+
+// Len implements traces.Maker.
+func (m maker) Len() int { return len(m.all) }
+
+// AppendSpans implements traces.Maker.
+func (m maker) AppendSpans(to []traces.Span) []traces.Span {
+	n := len(to)
+	to = append(to, m.all...)
+	for _, p := range m.places {
+		at, shown := &to[n+p.span], m.layers[p.layer].locations[p.location]
+		at.Name = shown.name
+		if at.Answer != answerNotAsked {
+			at.Attrs = append(shown.attrs, at.Attrs...)
+		}
+	}
+	return to
+}
+
+// begin opens a span below the one that is open.
+func (s *spans) begin(name string, attrs []traces.Attr) {
+	span := traces.Span{ID: len(s.all) + 1, Kind: traces.Note, Name: name, Attrs: attrs}
+	if n := len(s.open); n > 0 {
+		span.Parent = s.open[n-1]
+	}
+	s.all, s.open = append(s.all, span), append(s.open, span.ID)
+}
+
+// end closes the span that is open.
+func (s *spans) end(answer string, because traces.Because) {
+	last := len(s.open) - 1
+	at := &s.all[s.open[last]-1]
+	at.Answer, at.Because = answer, because
+	s.open = s.open[:last]
+}
+
+// at reports whether a view of the layer shows the location of the span that is begun next.
+func (s *spans) at(l *layer, location *location) bool {
+	if !s.viewed {
+		return false
+	}
+	s.places = append(s.places, place{len(s.all), l.kind, location.index})
+	return true
 }
 
 func (t tracer) all(i int32) {
@@ -62,9 +130,13 @@ func (t tracer) node(i int32) {
 		s := l.shown.as(func() shown { return shown{"level " + l.name, attr("function", l.function)} })
 		t.span(i, s.name, s.attrs, tracer.locations)
 	case locationNode:
-		l := n.of.(*location)
-		s := l.shown.as(func() shown { return shown{"look in " + l.where, t.place(i, l)} })
-		t.span(i, s.name, append(s.attrs, t.line(i, l)...), tracer.all)
+		l, line := n.of.(*location), t.line(i, n.of.(*location))
+		if layer := t.above(i); t.out.at(layer, l) {
+			t.span(i, "", line, tracer.all)
+		} else {
+			s := l.shows(layer)
+			t.span(i, s.name, append(s.attrs, line...), tracer.all)
+		}
 	case mergeNode:
 		s := n.of.(*strategy)
 		if len(t.record.children(i)) < 2 {
@@ -125,7 +197,7 @@ func (s *shown) as(made func() shown) *shown {
 
 // span adds one node with what is below it.
 func (t tracer) span(i int32, name string, attrs []traces.Attr, below func(tracer, int32)) {
-	t.batch.Open(traces.Note, name, attrs)
+	t.out.begin(name, attrs)
 	below(t, i)
 	answer, because := answerNone, traces.Because{Reason: traces.NotFound}
 	switch {
@@ -134,12 +206,12 @@ func (t tracer) span(i int32, name string, attrs []traces.Attr, below func(trace
 	case t.has(i):
 		answer, because = answerFound, traces.Because{Reason: traces.Returned}
 	}
-	t.batch.Close(answer, because)
+	t.out.end(answer, because)
 }
 
 func (t tracer) skipped(name string, because traces.Because) {
-	t.batch.Open(traces.Note, name, nil)
-	t.batch.Close(answerNotAsked, because)
+	t.out.begin(name, nil)
+	t.out.end(answerNotAsked, because)
 }
 
 func attr(key, value string) []traces.Attr {
@@ -244,22 +316,30 @@ func (t tracer) locations(i int32) {
 		t.skipped("no location", traces.Because{Reason: traces.NotFound, About: "its variable is empty, or no file matches"})
 	case asked.n > 0 && t.has(i):
 		for _, rest := range l.locations[asked.n:] {
-			t.skipped("look in "+rest.where, higher)
+			name := ""
+			if !t.out.at(l.layer, rest) {
+				name = rest.shows(l.layer).name
+			}
+			t.skipped(name, higher)
 		}
 	}
 }
 
-// place is where a location is from: its text, and the variables in it with their values.
-func (t tracer) place(i int32, l *location) []traces.Attr {
+// shows is how a location of a layer is shown.
+func (l *location) shows(of *layer) *shown {
+	return l.shown.as(func() shown { return shown{"look in " + l.where, l.from(of)} })
+}
+
+// from is where a location is from: its text, and the variables in it with their values.
+func (l *location) from(of *layer) []traces.Attr {
 	if l.original == l.where || strings.HasSuffix(l.where, "/"+l.original) {
 		return nil
 	}
 	attrs := attr("written", l.original)
-	layer := t.above(i)
-	if layer == nil {
+	if of == nil {
 		return attrs
 	}
-	for _, u := range layer.used {
+	for _, u := range of.used {
 		if strings.Contains(l.original, u.name) {
 			value := u.value.Text()
 			if u.value.IsNil() {

@@ -31,7 +31,7 @@ func (r *Recorder) Begin(*traces.Trace) uint64 {
 func (r *Recorder) End(t *traces.Trace, _ any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ended = append(r.ended, t)
+	r.ended = append(r.ended, t.Completed())
 }
 
 // All returns the traces that have ended.

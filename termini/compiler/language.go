@@ -98,12 +98,23 @@ type stopper struct{ *indirector.CodeStops }
 
 // Stop implements eval.Stopper.
 func (s stopper) Stop(ctx context.Context, at *eval.Stop) error {
-	return s.Hold(ctx, indirector.Code{Kind: at.Kind, Name: at.Name, File: at.File, Line: at.Line, Depth: at.Depth()}, func(c *indirector.Code) {
-		for _, call := range at.Calls() {
-			c.Calls = append(c.Calls, indirector.CodeCall(call))
+	return s.Hold(ctx, indirector.Code{Kind: at.Kind, Name: at.Name, File: at.File, Line: at.Line, Depth: at.Depth()}, codePlace{at})
+}
+
+// A codePlace is a stop of the language as the debugger sees it.
+type codePlace struct{ *eval.Stop }
+
+// Freeze implements indirector.CodePlace.
+func (p codePlace) Freeze(c *indirector.Code) {
+	for _, call := range p.Calls() {
+		c.Calls = append(c.Calls, indirector.CodeCall(call))
+	}
+	c.Variables = p.Variables()
+	for _, v := range c.Variables {
+		if name := v.Key.Str(); eval.Fixed(name) {
+			c.Fixed = append(c.Fixed, name)
 		}
-		c.Variables = at.Variables()
-	})
+	}
 }
 
 // version returns what finds the version of a catalog: the time, or a command of
@@ -172,7 +183,7 @@ func (l *language) lookup(ctx context.Context, environment, key string, q hiera.
 	if inst == nil {
 		return data.Value{}, false, nil
 	}
-	if r := session.Record; r != nil && (r.Len() == 0 || resp.Served == traces.ByInjection) {
+	if r := session.Record; r != nil && (r.Empty() || resp.Served == traces.ByInjection) {
 		r.Elsewhere = elsewhere(resp)
 	}
 	v, ok := inst.(interface{ Data() data.Value })

@@ -407,6 +407,83 @@ func TestHeldCompile(t *testing.T) {
 	}
 }
 
+// Where a compile is held, variables may get other values: of lambdas, classes, defines and
+// of the top scope. What the language sets itself stays. The trace has who changed what.
+func TestHeldVariables(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"manifests/site.pp": "$top = 1\nnode default {\n  include ntp\n}",
+		"modules/ntp/manifests/init.pp": "class ntp($servers = ['a'], $key = Sensitive('hunter2')) {\n  $n = 2\n  $servers.each |$s| {\n    ntp::peer { $s: port => $n }\n  }\n" +
+			"  notify { \"top ${top}\": }\n  notify { \"key ${key.unwrap}\": }\n}",
+		"modules/ntp/manifests/peer.pp": "define ntp::peer($port) {\n  notify { \"${title} ${port}\": }\n}",
+	}
+	for _, tt := range []struct {
+		name, at string
+		edits    []string
+		fails    string // of the last edit
+		want     string // a resource of the catalog
+		touched  string
+	}{
+		{"of a lambda", "ntp/manifests/init.pp:4", []string{"$s=b"}, "", "Ntp::Peer[b]", `you changed $s: "a" -> "b" at init.pp:4`},
+		{"of a class", "ntp/manifests/init.pp:4", []string{"$n=7"}, "", "Notify[a 7]", "you changed $n: 2 -> 7 at init.pp:4"},
+		{"a parameter", "class ntp", []string{`$servers=["x", "y"]`}, "", "Ntp::Peer[y]", `you changed $servers: ["a"] -> ["x", "y"] at class ntp`},
+		{"of a define", "define ntp::peer", []string{"$port='the port'"}, "", "Notify[a the port]", `you changed $port: 2 -> "the port" at define ntp::peer`},
+		{"of the top scope", "class ntp", []string{"$top=9"}, "", "Notify[top 9]", "you changed $top: 1 -> 9 at class ntp"},
+		{"a secret", "class ntp", []string{"$key=new"}, "", "Notify[key new]", "you changed $key: Sensitive [value redacted] -> yours, not shown at class ntp"},
+		{"the last one counts", "class ntp", []string{"$top=9", "$top=8"}, "", "Notify[top 8]", "you changed $top: 1 -> 8 at class ntp"},
+		{"unknown", "class ntp", []string{"$n=3"}, "edit $n: it has no value here", "Notify[a 2]", ""},
+		{"reserved", "class ntp", []string{"$facts={}"}, "edit $facts: the language itself sets it", "Notify[a 2]", ""},
+		{"a title", "define ntp::peer", []string{"$title=x"}, "edit $title: the language itself sets it", "Notify[a 2]", ""},
+		{"by a breakpoint", "ntp/manifests/init.pp:4 do set $n=5", nil, "", "Notify[a 5]", "breakpoint b1 changed $n: 2 -> 5 at init.pp:4"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, files)
+			b, err := debugger.Parse("ind=catalog at " + tt.at + " once")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Debugger.Add(b); err != nil {
+				t.Fatal(err)
+			}
+			var resp *indirector.Response
+			ended := make(chan error, 1)
+			go func() {
+				var err error
+				resp, err = e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+				ended <- err
+			}()
+			if b.Do == debugger.Hold {
+				h, failed := waitHeld(t, e), ""
+				for _, text := range tt.edits {
+					edit, err := debugger.ParseEdit(text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := e.Debugger.Edit(h.ID, edit); err != nil {
+						failed = err.Error()
+					}
+				}
+				if failed != tt.fails {
+					t.Errorf("got the error %q, want %q", failed, tt.fails)
+				}
+				if err := e.Debugger.Resume(h.ID, debugger.Continue); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			if c := resp.Instance().(*model.Catalog); c.Resource(tt.want) == nil {
+				t.Errorf("the catalog has %v, want %s", c.Resources, tt.want)
+			}
+			if got := strings.Join(traceOf(t, e, resp.Trace).Touched, "; "); got != tt.touched {
+				t.Errorf("got  %s\nwant %s", got, tt.touched)
+			}
+		})
+	}
+}
+
 // waitHeld returns the request that is held next.
 func waitHeld(t *testing.T, e *engine.Engine) debugger.Held {
 	t.Helper()
@@ -670,6 +747,30 @@ func TestDataElsewhere(t *testing.T) {
 	for served, want := range map[traces.Served]string{traces.ByInjection: "injected", traces.ByCache: "cache yaml", traces.ByTerminus: "terminus yaml"} {
 		if got := elsewhere(&indirector.Response{Served: served, From: traces.Point{Terminus: "yaml"}}); got != want {
 			t.Errorf("%v: got %q, want %q", served, got, want)
+		}
+	}
+}
+
+// Calls of templates are counted and timed like those of manifests.
+func TestTemplateCalls(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{
+		"manifests/site.pp":             "include ntp",
+		"modules/ntp/manifests/init.pp": "class ntp { notify { template('ntp/t.erb'): } notify { epp('ntp/t.epp'): } }",
+		"modules/ntp/templates/t.erb":   `<%= scope.call_function('upcase', ['a']) %>`,
+		"modules/ntp/templates/t.epp":   `<%= downcase('B') %>`,
+	})
+	resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range traceOf(t, e, resp.Trace).Spans {
+		got[s.Name] = s.Answer
+	}
+	for _, name := range []string{"call template", "call upcase", "call epp", "call downcase"} {
+		if !regexp.MustCompile(`^1 time, \d+\.\d\d ms$`).MatchString(got[name]) {
+			t.Errorf("%s: got %q, want once, with its time", name, got[name])
 		}
 	}
 }

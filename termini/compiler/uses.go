@@ -60,7 +60,7 @@ func (u *uses) file(ctx context.Context, kind, path string) {
 
 // short is a path below the environment, as it is written there.
 func (u *uses) short(path string) string {
-	if below, err := filepath.Rel(u.dir, path); err == nil && filepath.IsLocal(below) {
+	if below, ok := strings.CutPrefix(path, u.dir+"/"); ok && filepath.IsLocal(below) {
 		return below
 	}
 	return path
@@ -137,7 +137,7 @@ func (u *uses) end() {
 		if c.times == 1 {
 			text = "1 time"
 		}
-		if c.took > 0 { // those that templates call are in the time of the templates
+		if c.took > 0 {
 			text += fmt.Sprintf(", %.2f ms", c.took.Seconds()*1000)
 		}
 		u.note("call "+name, text, nil)

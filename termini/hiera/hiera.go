@@ -64,17 +64,14 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 		return nil, err
 	}
 	defer end()
-	record := s.Record
-	from := record.Len()
-	r, err := s.Compile.Search(req.Key, hiera.Query{Merge: mergeOf(req.Option("merge")), Record: record, Scope: s.Scope})
-	record.Trace(ctx, from)
+	r, err := s.Compile.Find(ctx, req.Key, hiera.Query{Merge: mergeOf(req.Option("merge")), Record: s.Record, Scope: s.Scope})
 	switch {
 	case err != nil:
 		return nil, failed(err)
 	case !r.Found:
 		return nil, indirector.NotFound(traces.NotFound, "no level has the key "+req.Key)
 	}
-	if where := record.Sentence(from); where != "" {
+	if where := r.Sentence; where != "" {
 		if _, compiled := req.Option(hiera.OptionSession).(*hiera.Session); !compiled {
 			where += "; no catalog was compiled for that, so variables of manifests do not count"
 		}
@@ -97,7 +94,7 @@ func (t *Terminus) session(ctx context.Context, req *indirector.Request) (s hier
 		s.Compile, end = own.Data, own.Close
 	}
 	if s.Record == nil {
-		s.Record = new(hiera.Record)
+		s.Record = &hiera.Record{OriginOnly: true}
 	}
 	return s, end, nil
 }

@@ -69,10 +69,10 @@ func (s *Store) read(id uint64) (*traces.Trace, string, error) {
 		t, err := readRemote(s.remote, &row)
 		return t, transaction, err
 	case ok && sl.done:
-		return sl.trace, transaction, nil
+		return s.complete(sl.trace), transaction, nil
 	case ok:
 		t, _ := s.finish(sl.trace, sl.instance)
-		return t, transaction, nil
+		return s.complete(t), transaction, nil
 	case written:
 		l, err := where.read()
 		if err != nil {

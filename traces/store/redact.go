@@ -14,7 +14,8 @@ import (
 )
 
 // finish returns t as it may be shown: a redacted copy with its value, and the
-// number of redactions. It may be called concurrently for one trace.
+// number of redactions. It may be called concurrently for one trace. Spans that are
+// made later still are.
 func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	m := *t
 	n := s.values(&m, instance)
@@ -23,6 +24,16 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 		n += s.redactSlot(&m.Primary) + s.redactSlot(&m.Cache)
 	}
 	return &m, n
+}
+
+// complete returns t with all spans, redacted; it is t itself if none are missing.
+func (s *Store) complete(t *traces.Trace) *traces.Trace {
+	m := t.Completed()
+	if m != t && s.opts.RedactText != nil {
+		r := &texts{redact: s.opts.RedactText, pairs: &s.pairs}
+		m.Spans = each(r, m.Spans, (*texts).span)
+	}
+	return m
 }
 
 // values gives m values of its own, with the rendered instance, and returns the

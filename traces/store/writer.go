@@ -372,7 +372,11 @@ func (s *Store) process(w *work) {
 func (s *Store) processSlot(w *work, i int) {
 	sl := &w.slots[i]
 	w.raw = append(w.raw, sl.trace)
-	t, redacted := s.finish(sl.trace, sl.instance)
+	raw := sl.trace
+	if w.writing || s.opts.Ended != nil {
+		raw = raw.Completed()
+	}
+	t, redacted := s.finish(raw, sl.instance)
 	w.redacted += uint64(redacted)
 	if s.opts.Ended != nil {
 		s.opts.Ended(s, t)

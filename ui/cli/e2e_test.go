@@ -323,12 +323,16 @@ func heldManifestInATerminal(t *testing.T, program string) {
 	}
 	term.write("i").wait("d  delay", "e  error").keys("Escape").wait("HELD at init.pp:5")
 	term.write("c").wait("HELD at init.pp:5 by b1", "$s               8 ")
+	term.write("e").wait("VARIABLES   enter changes", "> $s ").keys("Enter").wait("in JSON, or a text")
+	term.keys("C-u").write("9").keys("Enter").wait("8 -> 9")
+	term.write("u").wait("$s               8 ").keys("Enter").wait("in JSON, or a text").keys("C-u").write("nine").keys("Enter").wait(`8 -> "nine"`)
+	term.write("e").wait("VARIABLES   e")
 	term.write("O").wait("HELD at init.pp:7 by step", ">   7  (masked lines)")
 	term.write("O").wait("HELD at site.pp:2 by step", ">   2  notify { 'end': }")
-	term.write("c").wait("STORY", "ANSWERED terminus compiler")
+	term.write("c").wait("STORY", "ANSWERED terminus compiler", `you changed $s: 8 -> "nine" at init.pp:5`)
 	term.write("q").write("q").wait("exit 0", "recording: ")
-	commands := "'break ind=catalog at ntp/manifests/init.pp:5 once' 'find catalog web01' 'wait held' step 'wait held' continue wait"
-	term.run("printf '%s\\n' "+commands+" | "+program+site+" --plain").wait("held by step", "sees $s=8 ", "did :continue #1", "exit 0")
+	commands := "'break ind=catalog at ntp/manifests/init.pp:5 once' 'find catalog web01' 'wait held' step 'wait held' 'set $s = 10' continue wait"
+	term.run("printf '%s\\n' "+commands+" | "+program+site+" --plain").wait("held by step", "sees $s=8 ", "$s: 8 -> 10", "did :set #1 $s=10", "did :continue #1", "you changed $s: 8 -> 10 at init.pp:5", "exit 0")
 }
 
 func journeyInATerminal(t *testing.T, program string) {

@@ -310,8 +310,9 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	words = joined(words)
 	if len(words) == 0 {
-		return nil, &command.UsageError{What: l.name + " what?", Advice: "write " + strings.Join(debugger.EditNames(), "=, ") + "= or opt.NAME="}
+		return nil, &command.UsageError{What: l.name + " what?", Advice: "write " + strings.Join(debugger.EditNames(), "=, ") + "=, opt.NAME= or, in a program, $NAME="}
 	}
 	var edits []debugger.Edit
 	for _, w := range words {
@@ -344,8 +345,19 @@ func edit(c *Console, l call) (tea.Cmd, error) {
 	})), nil
 }
 
-// plan prints what will become of a held request.
+// joined are the words of a line that may set a variable as programs write it: $x = VALUE.
+func joined(words []string) []string {
+	if len(words) < 3 || !strings.HasPrefix(words[0], "$") || words[1] != "=" {
+		return words
+	}
+	return []string{words[0] + "=" + strings.Join(words[2:], " ")}
+}
+
+// plan prints what will become of a held request; of one in a program that is not known.
 func (c *Console) plan(id uint64) tea.Cmd {
+	if h, err := c.env.Debugger.Get(id); err != nil || h.State.Code != nil {
+		return nil
+	}
 	return screen.Later(func() tea.Msg {
 		f, err := c.env.Debugger.Plan(c.ctx, id)
 		if err != nil {
@@ -411,7 +423,14 @@ func nextEdit(c *Console, l call) []option {
 	if n == 0 {
 		out = nextHeld(c, l)
 	}
-	for _, name := range debugger.EditNames() {
+	names := debugger.EditNames()
+	if h, _, err := c.heldOne(l.words); err == nil && h.State.Code != nil {
+		names = nil
+		for _, v := range h.State.Code.Variables {
+			names = append(names, "$"+v.Key.Str())
+		}
+	}
+	for _, name := range names {
 		if strings.HasPrefix(name, typed) {
 			out = append(out, option{word: name + "=", kind: "input", open: true})
 		}

@@ -174,6 +174,9 @@ func set(c *Console, l call) (tea.Cmd, error) {
 	}
 	held := hasDebugger(c) && len(c.env.Debugger.Held()) > 0
 	edits := 0
+	if strings.HasPrefix(l.words[0], "$") {
+		edits++
+	}
 	for _, w := range l.words {
 		name, _, _ := strings.Cut(w, "=")
 		isSetting := false

@@ -51,7 +51,7 @@ func held(env *session.Env, id uint64) *stay {
 	if err != nil {
 		return nil
 	}
-	st := &stay{Held: h, program: programOf(env, h.State.Code)}
+	st := &stay{Held: h, program: programOf(env, &h)}
 	if st.plan, err = env.Debugger.Plan(context.Background(), id); err != nil {
 		return nil
 	}
@@ -262,6 +262,9 @@ type item struct {
 
 // items are what can be edited, and what it is now.
 func (st *stay) items() []item {
+	if st.program != nil {
+		return st.program.items
+	}
 	t := &st.State.Trace
 	was := make(map[string]string)
 	for _, c := range st.Changes {
@@ -324,7 +327,7 @@ func (s *Steps) disabledHeld(do screen.Action) string {
 	switch do {
 	case screen.EditHeld:
 		if st := s.hold.stay; st != nil && st.program != nil {
-			return st.Disabled("key") // nothing can be edited there
+			return screen.ReasonIf(len(st.items()) == 0, "no variable has a value here")
 		}
 		return screen.ReasonIf(s.hold.stay == nil, "the request is not held")
 	case screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.Inject:
@@ -434,8 +437,12 @@ func (s *Steps) change(it item) tea.Cmd {
 		text, hint := s.heldValue()
 		return screen.Show(widget.NewText(&s.env.Shared, widget.Text{Label: "value", Hint: hint, Enter: enter}, text))
 	}
+	hint := "what steps to come will see; u takes every edit back"
+	if s.hold.stay.program != nil {
+		hint = "in JSON, or a text; u takes every edit back"
+	}
 	p := widget.Prompt{
-		Label: it.name + " ", Hint: "what steps to come will see; u takes every edit back",
+		Label: it.name + " ", Hint: hint,
 		Enter:    enter,
 		Complete: s.choices(it.name),
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"indirtui/indirector"
+	"indirtui/indirector/debugger"
+	"indirtui/indirector/format"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
 	"indirtui/ui/term"
@@ -32,19 +34,30 @@ type program struct {
 	first     int    // the number of the first line
 	wrong     string // why there are no lines
 	variables widget.Facts
+	items     []item // of the variables
 }
 
 // programOf reads the lines around the place where a request is held; nil if it is held
 // between two steps.
-func programOf(env *session.Env, at *indirector.Code) *program {
+func programOf(env *session.Env, h *debugger.Held) *program {
+	at := h.State.Code
 	if at == nil {
 		return nil
 	}
 	c := &program{Code: at}
 	for _, v := range at.Variables {
 		name := v.Key.Text()
-		value := term.CleanTo(env.RedactedAs(name, v.Value.Inspect()), longest).String()
-		c.variables = append(c.variables, widget.Fact{Label: "$" + name, Text: value})
+		shown := func(text string) string { return term.CleanTo(env.RedactedAs(name, text), longest).String() }
+		fact, it := widget.Fact{Label: "$" + name, Text: shown(v.Value.Inspect())}, item{name: "$" + name, why: h.Disabled("$" + name)}
+		if json, err := format.AppendJSON(nil, v.Value); err == nil && shown(string(json)) == string(json) {
+			it.value = string(json) // else it is too long, or has a secret
+		}
+		for _, change := range h.Changes {
+			if change.Name == it.name {
+				fact.Text, fact.Style = shown(change.Was)+" -> "+shown(change.Is), term.Touched
+			}
+		}
+		c.variables, c.items = append(c.variables, fact), append(c.items, it)
 	}
 	c.read(env.Redacted)
 	return c
@@ -158,12 +171,21 @@ func (c *program) calls(th *term.Theme, width, height int) term.Lines {
 	return lines
 }
 
-// seen are the variables that the place sees, without the first ones that are scrolled away.
-func (c *program) seen(th *term.Theme, skip, width, height int) term.Lines {
-	title := term.Title{Left: term.Of(term.Bold, "VARIABLES"), Right: term.Of(term.Quiet, strconv.Itoa(len(c.variables)))}
+// seen are the variables that the place sees, from the one that was scrolled to on; while one
+// is edited, that is marked.
+func (c *program) seen(th *term.Theme, from int, editing bool, width, height int) term.Lines {
+	left := "VARIABLES   e"
+	if editing {
+		left = "VARIABLES   enter changes, e leaves, u undoes"
+	}
+	title := term.Title{Left: term.Of(term.Bold, left), Right: term.Of(term.Quiet, strconv.Itoa(len(c.variables)))}
 	lines := term.Lines{th.Titled(width, title)}
-	for i := skip; i < len(c.variables) && len(lines) < height; i++ {
-		lines = append(lines, c.variables[i].Lines(3, 20, width, 1)...)
+	for i := from; i < len(c.variables) && len(lines) < height; i++ {
+		fact, indent := c.variables[i], 3
+		if editing && i == from {
+			fact.Label, fact.Style, indent = th.Glyphs.Cursor+" "+fact.Label, fact.Style|term.Bold, 1
+		}
+		lines = append(lines, fact.Lines(indent, 20, width, 1)...)
 	}
 	return lines
 }
@@ -185,13 +207,13 @@ func (s *Steps) viewProgram() term.Lines {
 		right := s.width - left - 1
 		upper := min(len(c.Calls)+1, room/3)
 		aside := c.calls(th, right, upper)
-		aside = append(aside, c.seen(th, s.hold.at, right, room-len(aside))...)
+		aside = append(aside, c.seen(th, s.hold.at, s.hold.editing, right, room-len(aside))...)
 		source := c.source(th, left, room)
 		return append(lines, term.Beside(source.Fill(left, room), aside.Fill(right, room), left, th)...)
 	}
 	lines = append(lines, c.source(th, s.width, max(room/2, 4))...)
 	lines = append(lines, c.calls(th, s.width, min(len(c.Calls)+1, max(room/5, 3)))...)
-	lines = append(lines, c.seen(th, s.hold.at, s.width, s.height-len(lines))...)
+	lines = append(lines, c.seen(th, s.hold.at, s.hold.editing, s.width, s.height-len(lines))...)
 	return lines.Fill(s.width, s.height)
 }
 

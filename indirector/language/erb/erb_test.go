@@ -46,6 +46,8 @@ func (w *world) Changed(name string, v data.Value) {
 	w.variables = append(w.variables, data.P("changed "+name, v))
 }
 
+func (w *world) Regexp(source string) (*onig.Regexp, error) { return onig.Shared(source) }
+
 func (w *world) Spend(n int) error {
 	if w.bytes -= n; w.bytes < 0 {
 		return errLimit

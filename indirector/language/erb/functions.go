@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/onig"
 )
 
 // Options are what the functions see. The zero value has no files.
@@ -226,7 +227,7 @@ func (h *host) call(name string, args []data.Value, older bool) (v data.Value, k
 		}
 	}
 	if !older {
-		h.c.Called(name)
+		defer h.c.Called(name)()
 	}
 	return h.c.Call(name, args, h.f.Library)
 }
@@ -249,3 +250,5 @@ func (h *host) Names(what string) ([]string, error) {
 
 func (h *host) Step() error           { return h.c.Step() }
 func (h *host) Spend(bytes int) error { return h.c.Spend(bytes) }
+
+func (h *host) Regexp(source string) (*onig.Regexp, error) { return h.c.Regexp(source) }

@@ -43,6 +43,8 @@ type Host interface {
 	// Step and Spend count turns and bytes. Their errors end the evaluation.
 	Step() error
 	Spend(bytes int) error
+	// Regexp compiles a regular expression, as [eval.Invocation.Regexp].
+	Regexp(source string) (*onig.Regexp, error)
 }
 
 // An unsupported is Ruby that is not evaluated here. Rule LANG-ERB-02.
@@ -275,7 +277,7 @@ func (r *run) pattern(source string, options int) (value, error) {
 	if prefix != "" {
 		text = "(?" + prefix + ")" + source
 	}
-	re, err := onig.Shared(text)
+	re, err := r.host.Regexp(text)
 	if err != nil {
 		if errors.Is(err, errors.ErrUnsupported) {
 			return nil, r.unsupported("%s", err)

@@ -19,8 +19,10 @@ package eval
 
 import (
 	"context"
+	"time"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
 )
@@ -62,7 +64,7 @@ type Options struct {
 	// Called receives the name of every function that a program or a template calls. It
 	// may be nil.
 	Called func(name string)
-	// Calls is informed of the functions that a program calls, beside Called. It may be nil.
+	// Calls is informed of the same calls, beside Called. It may be nil.
 	Calls Calls
 	// Read receives each variable of the top scope that is read, and each that is unknown,
 	// where it was read first. It may be nil. Rule LANG-TRACE-06.
@@ -75,11 +77,12 @@ type Options struct {
 	// StoreConfigs is Puppet's setting of that name.
 	StoreConfigs bool
 
-	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, and 512 MiB
-	// of values. Rule LANG-EV-10.
-	MaxDepth int
-	MaxSteps int64
-	MaxBytes int64
+	// Limits of ours; 0 means 1000 calls within each other, 10 million steps, 512 MiB of
+	// values, and 10 s for matches of regular expressions that go back. Rule LANG-EV-10.
+	MaxDepth    int
+	MaxSteps    int64
+	MaxBytes    int64
+	MaxMatching time.Duration
 }
 
 // A Program is a compiled source. It does not change, and may be shared.
@@ -121,6 +124,7 @@ type Thread struct {
 	inline    map[string]*Program // templates by their texts
 	steps     int64
 	bytes     int64
+	matching  *onig.Budget
 	free      []*frame
 
 	parts   int            // that were begun
@@ -133,8 +137,10 @@ func NewThread(opts Options) *Thread {
 	opts.MaxDepth = orDefault(opts.MaxDepth, 1000)
 	opts.MaxSteps = orDefault(opts.MaxSteps, 10_000_000)
 	opts.MaxBytes = orDefault(opts.MaxBytes, 512<<20)
+	opts.MaxMatching = orDefault(opts.MaxMatching, 10*time.Second)
 	t := &Thread{
-		opts: opts, top: &Scope{Owner: label("Class[main]")}, defined: map[*Program]bool{}, functions: map[string]*function{}, loaded: map[loadKey]*function{}, aliases: map[string]*alias{},
+		matching: onig.NewBudget(opts.MaxMatching),
+		opts:     opts, top: &Scope{Owner: label("Class[main]")}, defined: map[*Program]bool{}, functions: map[string]*function{}, loaded: map[loadKey]*function{}, aliases: map[string]*alias{},
 		checked: map[syntax.Node]types.Type{}, logged: map[string]bool{},
 	}
 	t.Set("title", data.OfString("main"))
@@ -143,7 +149,7 @@ func NewThread(opts Options) *Thread {
 	return t
 }
 
-func orDefault[N int | int64](n, usual N) N {
+func orDefault[N int | int64 | time.Duration](n, usual N) N {
 	if n == 0 {
 		return usual
 	}

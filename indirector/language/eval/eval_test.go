@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
@@ -63,6 +64,31 @@ func TestLimits(t *testing.T) {
 			_, err := run(t, tt.code, eval.Options{MaxSteps: 100_000, MaxBytes: 16 << 20})
 			var e *eval.Error
 			if !errors.As(err, &e) || !strings.Contains(e.Message, tt.want) || e.Line == 0 {
+				t.Errorf("got %v, want an error with %q and its place", err, tt.want)
+			}
+		})
+	}
+}
+
+// Matches of which each has an answer in time are stopped when all of them together take too
+// long. Those that take linear time do not count. Rule LANG-EV-10.
+func TestMatchingLimit(t *testing.T) {
+	t.Parallel()
+	const slow = `/\A(?=((a+)+)+\z)/`
+	for _, tt := range []struct{ name, code, want string }{
+		{"an operator", "100000.each |$i| { 'aaaaaaaaaaaa!' =~ " + slow + " }", "all matches together take more than 50ms"},
+		{"an option", "100000.each |$i| { case 'aaaaaaaaaaaa!' { " + slow + ": { } } }", "all matches together take more than 50ms"},
+		{"a function", "100000.each |$i| { regsubst('aaaaaaaaaaaa!', " + slow + ", '') }", "all matches together take more than 50ms"},
+		{"linear ones", "1000.each |$i| { 'aaaaaaaaaaaa!' =~ /\\A((a+)+)+\\z/ }", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := run(t, tt.code, eval.Options{MaxMatching: 50 * time.Millisecond})
+			if tt.want == "" && err == nil {
+				return
+			}
+			var e *eval.Error
+			if tt.want == "" || !errors.As(err, &e) || !strings.Contains(e.Message, tt.want) || e.Line == 0 {
 				t.Errorf("got %v, want an error with %q and its place", err, tt.want)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
 )
@@ -150,6 +151,16 @@ func (c *Invocation) Step() error { return c.frame.thread.step() }
 
 // Spend counts bytes of values that are made. The error ends the evaluation.
 func (c *Invocation) Spend(bytes int) error { return c.frame.thread.spend(bytes) }
+
+// Regexp compiles a regular expression, whose matches take their time from that of the
+// evaluation.
+func (c *Invocation) Regexp(source string) (*onig.Regexp, error) {
+	re, err := onig.Shared(source)
+	if err != nil {
+		return nil, err
+	}
+	return re.Within(c.frame.thread.matching), nil
+}
 
 // Made counts a list or hash that is made with all that is in it. The error ends the
 // evaluation.

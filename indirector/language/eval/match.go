@@ -56,7 +56,7 @@ func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 
 // find matches a text, and sets the match variables if it does.
 func (f *frame) find(re *onig.Regexp, s string) (bool, error) {
-	at, err := re.Find(s)
+	at, err := re.Within(f.thread.matching).Find(s)
 	if at == nil {
 		return false, err
 	}

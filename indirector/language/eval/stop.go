@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/types"
 )
 
 // A Stopper may stop an evaluation: let it wait, or fail it.
@@ -54,6 +55,47 @@ func (s *Stop) Variables() []data.Pair {
 		return visible(nil, s.scope, true)
 	}
 	return visible(s.frame, s.frame.scope, true)
+}
+
+// Fixed reports whether a variable stays as it is, whatever the debugger wants: the language
+// itself sets it.
+func Fixed(name string) bool { return reserved[name] || name == "title" || name == "name" }
+
+// Set gives a variable that the place sees another value, which programs cannot do. What was
+// Sensitive still is. The error is that it is fixed, or has no value here.
+func (s *Stop) Set(name string, v data.Value) error {
+	at := s.seen(name)
+	switch {
+	case Fixed(name):
+		return Errorf("set $%s: the language itself sets it", name)
+	case at == nil:
+		return Errorf("set $%s: it has no value here", name)
+	}
+	v = types.OfData(v)
+	if _, secret := types.Unwrap(*at); secret {
+		v = types.OfSensitive(v)
+	}
+	*at = v
+	return nil
+}
+
+// seen is where the place sees the value of a variable; nil if it sees none.
+func (s *Stop) seen(name string) *data.Value {
+	scope := s.scope
+	if s.frame != nil {
+		scope = s.frame.scope
+	}
+	for f := s.frame; f != nil && f.locals != nil; f = f.outer {
+		if i := f.locals.find(name); i >= 0 && i < len(f.slots) && f.slots[i].bound {
+			return &f.slots[i].value
+		}
+	}
+	for ; scope != nil; scope = scope.next() {
+		if v := scope.find(name); v != nil && v.ready {
+			return &v.value
+		}
+	}
+	return nil
 }
 
 // IsArmed reports whether to stop anywhere. It is asked before a Stop is made.

@@ -137,11 +137,18 @@ func (c *Invocation) Loaded(name string) *Builtin {
 	return fn.builtin
 }
 
-// Called reports that a template or a function calls another by its name.
-func (c *Invocation) Called(name string) {
-	if called := c.frame.thread.opts.Called; called != nil {
-		called(name)
+// Called reports that a template or a function calls another by its name. The function that
+// it returns reports that the call has ended.
+func (c *Invocation) Called(name string) (end func()) {
+	opts := &c.frame.thread.opts
+	if opts.Called != nil {
+		opts.Called(name)
 	}
+	if opts.Calls == nil {
+		return func() {}
+	}
+	opts.Calls.Began(name)
+	return func() { opts.Calls.Ended(name) }
 }
 
 // Once reports whether a key is new to the thread: what is logged once has one.

@@ -16,12 +16,12 @@ func matching() map[string][]eval.Way {
 	replacement := "Variant[String, Hash[String, String]] replacement"
 	return map[string][]eval.Way{
 		"match": {
-			way("String string; Variant[Any, Type] pattern", func(c *eval.Invocation) (data.Value, error) { return match(c.Args[0].Str(), c.Args[1]) }),
+			way("String string; Variant[Any, Type] pattern", func(c *eval.Invocation) (data.Value, error) { return match(c, c.Args[0].Str(), c.Args[1]) }),
 			way("Array[String] string; Variant[Any, Type] pattern", func(c *eval.Invocation) (data.Value, error) {
 				out := make([]data.Value, c.Args[0].Len())
 				for i, s := range c.Args[0].List() {
 					var err error
-					if out[i], err = match(s.Str(), c.Args[1]); err != nil {
+					if out[i], err = match(c, s.Str(), c.Args[1]); err != nil {
 						return undef, err
 					}
 				}
@@ -67,13 +67,13 @@ func patterns(v data.Value) ([]string, error) {
 }
 
 // match returns what the groups of the first regular expression matched that matches.
-func match(s string, pattern data.Value) (data.Value, error) {
+func match(c *eval.Invocation, s string, pattern data.Value) (data.Value, error) {
 	sources, err := patterns(pattern)
 	if err != nil {
 		return undef, err
 	}
 	for _, source := range sources {
-		re, err := onig.Shared(source)
+		re, err := c.Regexp(source)
 		if err != nil {
 			return undef, err
 		}
@@ -90,18 +90,18 @@ func match(s string, pattern data.Value) (data.Value, error) {
 
 // single returns the only regular expression that an argument is; a type without one
 // matches the empty text.
-func single(v data.Value) (*onig.Regexp, error) {
+func single(c *eval.Invocation, v data.Value) (*onig.Regexp, error) {
 	sources, err := patterns(v)
 	if len(sources) == 0 || err != nil {
 		sources = []string{""}
 	}
-	return onig.Shared(sources[0])
+	return c.Regexp(sources[0])
 }
 
 // split cuts a text as Ruby does: what groups matched is kept, empty texts at the end
 // are not.
 func split(c *eval.Invocation) (data.Value, error) {
-	re, err := single(c.Args[1])
+	re, err := single(c, c.Args[1])
 	if err != nil {
 		return undef, err
 	}
@@ -141,7 +141,7 @@ func regsubst(c *eval.Invocation) (data.Value, error) {
 		}
 		pattern = data.OfString("(?" + options + ")" + pattern.Str())
 	}
-	re, err := single(pattern)
+	re, err := single(c, pattern)
 	if err != nil {
 		return undef, err
 	}
@@ -231,7 +231,7 @@ func indexInString(c *eval.Invocation) (data.Value, error) {
 	if c.Args[1].Kind() == data.String {
 		at = strings.Index(s, c.Args[1].Str())
 	} else {
-		re, err := single(c.Args[1])
+		re, err := single(c, c.Args[1])
 		if err != nil {
 			return undef, err
 		}

@@ -53,7 +53,7 @@ type fileKey struct {
 // In a namespace the file is one of a module, which may only have definitions of names that
 // begin so.
 func keyOf(dir, name, namespace string, o syntax.Options) fileKey {
-	return fileKey{filepath.Join(dir, name), namespace, o.EPP, false, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
+	return fileKey{under(dir, name), namespace, o.EPP, false, o.DuplicateKeys, o.MaxErrors, o.MaxWarnings, o.MaxDeprecations}
 }
 
 // kept is a file that was read.
@@ -119,7 +119,7 @@ func (c *Cache) made(dir, name string, make func(text string) any) (any, error) 
 		}
 		return make(text), nil
 	}
-	key := fileKey{path: filepath.Join(dir, name), made: true}
+	key := fileKey{path: under(dir, name), made: true}
 	known := c.known(key)
 	if known != nil {
 		if info, err := os.Stat(key.path); err == nil && sameFile(known.info, info) {

@@ -209,7 +209,7 @@ func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
 // it. Rules LANG-STD-01 to
 // LANG-STD-03.
 func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
-	file := filepath.Join(dir, below, asPath(s.name)+".rb")
+	file := under(dir, below+asPath(s.name)+".rb")
 	s.found.Tried = append(s.found.Tried, file)
 	if s.isAbsent(file) {
 		return false, nil
@@ -267,7 +267,8 @@ func (s *search) file(dir, name, module string) (exists bool, err error) {
 }
 
 func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error) {
-	s.found.Tried = append(s.found.Tried, filepath.Join(dir, name))
+	path := under(dir, name)
+	s.found.Tried = append(s.found.Tried, path)
 	namespace := ""
 	if module != "" {
 		namespace = namespaceOf(module, name)
@@ -280,7 +281,7 @@ func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error)
 		return false, err
 	}
 	s.found.Programs = append(s.found.Programs, p)
-	s.used(kind, filepath.Join(dir, name))
+	s.used(kind, path)
 	return true, nil
 }
 
@@ -342,14 +343,14 @@ func isTypeSet(n syntax.Node) bool {
 
 func (s *search) typeIn(dir, module, rest string) (done bool, err error) {
 	ruby := "lib/puppet/datatypes/" + asPath(s.name) + ".rb"
-	s.found.Tried = append(s.found.Tried, filepath.Join(dir, ruby))
+	s.found.Tried = append(s.found.Tried, under(dir, ruby))
 	if _, err := stat(dir, ruby); err == nil {
 		return false, &rubyError{fmt.Sprintf("Type '%s' of %s is written in Ruby (%s) and cannot be used here", s.name, owner(module), filepath.Join(dir, ruby))}
 	}
 	file := "types/" + asPath(rest) + ".pp"
 	done, err = s.file(dir, file, module)
 	if done && err == nil {
-		err = s.mustBeAlone(filepath.Join(dir, file))
+		err = s.mustBeAlone(under(dir, file))
 	}
 	return done, err
 }

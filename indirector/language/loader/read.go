@@ -21,8 +21,8 @@ const (
 // read returns the text of a regular file below a directory. A link that leads out
 // of the directory is an error.
 func read(dir, name string) (text string, err error) {
-	if isMissing(dir, name) {
-		return "", missing(dir, name)
+	if path := under(dir, name); isMissing(path) {
+		return "", &missingError{path}
 	}
 	err = within(dir, func(root fs.FS) error {
 		info, err := fs.Stat(root, name) // a pipe is not even opened
@@ -52,8 +52,8 @@ func read(dir, name string) (text string, err error) {
 
 // stat returns what the system knows of a regular file below a directory.
 func stat(dir, name string) (info fs.FileInfo, err error) {
-	if isMissing(dir, name) {
-		return nil, missing(dir, name)
+	if path := under(dir, name); isMissing(path) {
+		return nil, &missingError{path}
 	}
 	err = within(dir, func(root fs.FS) error {
 		info, err = fs.Stat(root, name)
@@ -67,13 +67,24 @@ func stat(dir, name string) (info fs.FileInfo, err error) {
 
 // isMissing reports by one call of the system that there is no file: most names are looked
 // for in several places.
-func isMissing(dir, name string) bool {
-	_, err := os.Stat(filepath.Join(dir, name))
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func missing(dir, name string) error {
-	return fmt.Errorf("read %s: %w", filepath.Join(dir, name), fs.ErrNotExist)
+// A missingError is like one of the system. Most are never read.
+type missingError struct{ path string }
+
+func (e *missingError) Error() string { return "read " + e.path + ": " + fs.ErrNotExist.Error() }
+
+func (e *missingError) Unwrap() error { return fs.ErrNotExist }
+
+// under is the path of a file below a directory. Both are as short as can be.
+func under(dir, name string) string {
+	if dir == "" || dir == "." || dir == "/" {
+		return filepath.Join(dir, name)
+	}
+	return dir + "/" + name
 }
 
 // cause is an error without the path that it names.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -79,14 +78,14 @@ var builtIn = sync.OnceValue(rtype.BuiltIn)
 // cache, which may be nil.
 func (e *Environment) resourceType(c *Cache, name string, builtin map[string]*rtype.Type) (t *rtype.Type, tried []string, err error) {
 	if e.o.Dir != "" {
-		file := filepath.Join(e.o.Dir, generatedDir, name+".pp")
+		file := under(e.o.Dir, generatedDir+"/"+name+".pp")
 		tried = append(tried, file)
 		if t, err := generated(e.o.Dir, name, file); t != nil || err != nil {
 			return t, tried, err
 		}
 	}
 	for _, m := range e.modules {
-		file := filepath.Join(m.Dir, typeDir, name+".rb")
+		file := under(m.Dir, typeDir+"/"+name+".rb")
 		tried = append(tried, file)
 		made, err := c.made(m.Dir, typeDir+"/"+name+".rb", func(text string) any { return rtype.Ruby(name, file, text) })
 		if errors.Is(err, fs.ErrNotExist) {

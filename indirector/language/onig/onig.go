@@ -48,6 +48,7 @@ type Regexp struct {
 	feed   bool           // not in texts that end with a line feed
 	wide   bool           // not in texts beyond ASCII
 	full   func() (*regexp2.Regexp, error)
+	budget *Budget // of matches by full; nil has no end
 }
 
 // Compile compiles an expression. What Ruby does not compile is an error in its words;
@@ -259,11 +260,16 @@ func (re *Regexp) findFull(s string, most int) ([][]int, error) {
 	}
 	runes := []rune(s)
 	offset := offsets(s, len(runes))
+	used := re.budget.begin(re.source)
 	var out [][]int
 	for from := 0; from <= len(runes) && len(out) != most; {
 		m, err := full.FindRunesMatchStartingAt(runes, from)
+		spent := used()
 		if err != nil {
 			return nil, fmt.Errorf("regular expression /%s/: %w: no answer within %v", re.source, ErrLimit, Limit)
+		}
+		if spent != nil {
+			return nil, spent
 		}
 		if m == nil {
 			break

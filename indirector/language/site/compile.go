@@ -66,7 +66,7 @@ func (s *Site) parameter(ctx context.Context, key string) (v data.Value, from or
 		// A function that is asked for data may declare a class, whose data has another record.
 		q.Record, s.record = s.record, nil
 		if q.Record == nil {
-			q.Record = new(hiera.Record)
+			q.Record = &hiera.Record{OriginOnly: true}
 		}
 		q.Record.Reset()
 	}

@@ -174,7 +174,7 @@ func removeMatching(c *call) (data.Value, error) {
 			}
 			return undef, eval.Errorf("delete_regex(): First argument must be an Array, Hash, or String. Given an argument of class %s.", eval.ClassName(v))
 		}
-		re, err := onig.Shared(`\b` + item.Text() + `\b`)
+		re, err := c.Regexp(`\b` + item.Text() + `\b`)
 		if err != nil {
 			return undef, err
 		}
@@ -231,7 +231,7 @@ func grep(c *call, keep bool) (data.Value, error) {
 	if !isString(c.Args[1]) {
 		return undef, eval.Errorf("%s", eval.NoString(c.Args[1]))
 	}
-	re, err := onig.Shared(c.Args[1].Str())
+	re, err := c.Regexp(c.Args[1].Str())
 	if err != nil {
 		return undef, err
 	}
@@ -310,7 +310,7 @@ func rangeOf(c *call) (data.Value, error) {
 		if !isString(from) && from.Kind() != data.Symbol {
 			return undef, noMethod("match", from)
 		}
-		re, err := onig.Shared(`^(\w+)(\.\.\.?|\-)(\w+)$`)
+		re, err := c.Regexp(`^(\w+)(\.\.\.?|\-)(\w+)$`)
 		if err != nil {
 			return undef, err
 		}
@@ -411,7 +411,7 @@ func valuesAt(c *call) (data.Value, error) {
 	if len(indices) == 0 {
 		return undef, refusef("values_at(): You must provide at least one positive index to collect")
 	}
-	re, err := onig.Shared(`^(\d+)(\.\.\.?|\-)(\d+)$`)
+	re, err := c.Regexp(`^(\d+)(\.\.\.?|\-)(\d+)$`)
 	if err != nil {
 		return undef, err
 	}

@@ -8,7 +8,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
-	"indirtui/indirector/language/onig"
 )
 
 // numbers are functions of numbers and of texts that are some.
@@ -156,7 +155,7 @@ func toBytes(c *call) (data.Value, error) {
 	if !isString(v) && v.Kind() != data.Symbol { // both match regular expressions
 		return undef, eval.Errorf("%s", eval.NoString(v))
 	}
-	re, err := onig.Shared(`([0-9.e+-]*)\s*([^bB]?)`)
+	re, err := c.Regexp(`([0-9.e+-]*)\s*([^bB]?)`)
 	if err != nil {
 		return undef, err
 	}

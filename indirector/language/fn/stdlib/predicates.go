@@ -6,7 +6,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
-	"indirtui/indirector/language/onig"
 )
 
 // predicates are functions that answer whether a value is of a kind.
@@ -145,7 +144,7 @@ func facts() map[string][]way {
 // fact looks a fact up by its path, whose parts may be quoted.
 func fact(c *call) (data.Value, error) {
 	name := c.Args[0].Str()
-	re, err := onig.Shared(`([^."]+)|(?:")([^"]+)(?:")`)
+	re, err := c.Regexp(`([^."]+)|(?:")([^"]+)(?:")`)
 	if err != nil {
 		return undef, err
 	}

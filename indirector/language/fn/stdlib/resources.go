@@ -194,10 +194,11 @@ func ensureResources(c *call) (data.Value, error) {
 	return undef, nil
 }
 
-// calls reports that a function calls another by its name.
-func (c *call) calls(name string) {
+// calls reports that a function calls another by its name. The function that it returns
+// reports that the call has ended.
+func (c *call) calls(name string) (end func()) {
 	c.Loads(name)
-	c.Called(name)
+	return c.Called(name)
 }
 
 // ensurePackages calls functions as the one of Ruby does: by their names.
@@ -210,12 +211,14 @@ func ensurePackages(c *call) (data.Value, error) {
 	}
 	attributes := defaults.Value()
 	if isHash(c.Args[0]) {
-		c.calls("ensure_resources")
+		defer c.calls("ensure_resources")()
 		return c.older("ensure_resources", str("package"), c.Args[0], attributes)
 	}
 	for _, name := range asList(c.Args[0]) {
-		c.calls("ensure_resource")
-		if _, err := c.older("ensure_resource", str("package"), name, attributes); err != nil {
+		end := c.calls("ensure_resource")
+		_, err := c.older("ensure_resource", str("package"), name, attributes)
+		end()
+		if err != nil {
 			return undef, err
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
-	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/types"
 )
 
@@ -217,7 +216,7 @@ func validateRegexp(c *call) (data.Value, error) {
 		} else if !isString(source) {
 			return undef, eval.Errorf("%s", eval.NoString(source))
 		}
-		re, err := onig.Shared(text)
+		re, err := c.Regexp(text)
 		if err != nil {
 			return undef, err
 		}
