@@ -195,6 +195,8 @@ type Active struct {
 	live  *Live
 	span  Span
 	start time.Time
+	above *Active       // nil directly below a step
+	took  time.Duration // that another process measured; else 0
 }
 
 type spanKey struct{}
@@ -210,6 +212,7 @@ func Start(ctx context.Context, kind Kind, name string) (context.Context, *Activ
 	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
 		a.span.Parent = parent.span.ID
 		a.span.Step = parent.span.Step
+		a.above = parent
 	} else {
 		a.span.Step = l.Step
 	}
@@ -237,12 +240,25 @@ func (a *Active) Request(id uint64) {
 	}
 }
 
+// Measured gives the span the times that another process measured: how long after the
+// span above it the work began, and how long it took, which is not 0.
+func (a *Active) Measured(after, took time.Duration) {
+	if a == nil {
+		return
+	}
+	if a.took = took; a.above != nil {
+		a.span.At = a.above.span.At + after
+	}
+}
+
 // End ends the span with its answer. The error is kept as text.
 func (a *Active) End(answer string, why Because, err error) {
 	if a == nil {
 		return
 	}
-	a.span.Took = max(a.live.since(a.start), 1)
+	if a.span.Took = a.took; a.took == 0 {
+		a.span.Took = max(a.live.since(a.start), 1)
+	}
 	a.span.Answer, a.span.Because = answer, why
 	if err != nil {
 		a.span.Err = err.Error()
