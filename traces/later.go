@@ -31,13 +31,14 @@ func AddLater(ctx context.Context, m Maker) {
 	if l == nil || m.Len() == 0 {
 		return
 	}
-	parent, now := below(ctx, l), l.now()
+	parent, step := above(ctx, l).place(l)
+	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
 		return
 	}
-	later := Later{m, int(l.lastID), parent.ID, parent.Step, now.Sub(l.Trace.Start)}
+	later := Later{m, int(l.lastID), parent, step, now.Sub(l.Trace.Start)}
 	l.lastID += int32(m.Len())
 	if l.Trace.Later.Maker != nil {
 		l.Trace.Spans = later.append(l.Trace.Spans)

@@ -221,6 +221,8 @@ type Active struct {
 	live  *Live
 	span  Span
 	start time.Time
+	above *Active       // nil directly below a step
+	took  time.Duration // that another process measured; else 0
 }
 
 type spanKey struct{}
@@ -233,8 +235,8 @@ func Start(ctx context.Context, kind Kind, name string) (context.Context, *Activ
 		return ctx, nil
 	}
 	a := &Active{live: l, start: l.now(), span: Span{Kind: kind, Name: name}}
-	parent := below(ctx, l)
-	a.span.Parent, a.span.Step = parent.ID, parent.Step
+	a.above = above(ctx, l)
+	a.span.Parent, a.span.Step = a.above.place(l)
 	l.mu.Lock()
 	if !l.ended {
 		a.span.At = a.start.Sub(l.Trace.Start)
@@ -259,12 +261,25 @@ func (a *Active) Request(id uint64) {
 	}
 }
 
+// Measured gives the span the times that another process measured: how long after the
+// span above it the work began, and how long it took, which is not 0.
+func (a *Active) Measured(after, took time.Duration) {
+	if a == nil {
+		return
+	}
+	if a.took = took; a.above != nil {
+		a.span.At = a.above.span.At + after
+	}
+}
+
 // End ends the span with its answer. The error is kept as text.
 func (a *Active) End(answer string, why Because, err error) {
 	if a == nil {
 		return
 	}
-	a.span.Took = max(a.live.since(a.start), 1)
+	if a.span.Took = a.took; a.took == 0 {
+		a.span.Took = max(a.live.since(a.start), 1)
+	}
 	a.span.Answer, a.span.Because = answer, why
 	if err != nil {
 		a.span.Err = err.Error()
@@ -276,11 +291,18 @@ func (a *Active) End(answer string, why Because, err error) {
 	}
 }
 
-// below is the span that ctx carries, or one without a number in the current step of l, its
-// request.
-func below(ctx context.Context, l *Live) Span {
-	if parent, ok := ctx.Value(spanKey{}).(*Active); ok && parent.live == l {
-		return Span{ID: parent.span.ID, Step: parent.span.Step}
+// above is the span of l that ctx carries, or nil.
+func above(ctx context.Context, l *Live) *Active {
+	if a, ok := ctx.Value(spanKey{}).(*Active); ok && a.live == l {
+		return a
 	}
-	return Span{Step: l.Step}
+	return nil
+}
+
+// place is where a span of l below a belongs; a may be nil.
+func (a *Active) place(l *Live) (parent int, step Step) {
+	if a == nil {
+		return 0, l.Step
+	}
+	return a.span.ID, a.span.Step
 }

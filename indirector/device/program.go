@@ -95,16 +95,17 @@ func (d Device) ask(ctx context.Context, limit time.Duration, stdin string, args
 	r := child.Call{
 		Argv: argv, Env: child.Environment(), Stdin: stdin, Timeout: limit, MaxStdout: maxAnswer, MaxStderr: maxError,
 	}.Do(ctx)
-	span.Attr("device", d.Name)
-	if r.Stderr != "" {
-		span.Attr("stderr", r.Stderr)
+	failed := r.Err
+	switch {
+	case failed != nil && r.Stderr != "":
+		failed = fmt.Errorf("%w: %s", failed, r.Stderr)
+	case r.Stderr != "":
+		failed = errors.New(r.Stderr)
 	}
-	span.End(fmt.Sprintf("%d bytes", len(r.Stdout)), traces.Because{}, r.Err)
+	span.Attr("device", d.Name)
+	span.End(fmt.Sprintf("%d bytes", len(r.Stdout)), traces.Because{}, failed)
 	if r.Err != nil {
-		if r.Stderr != "" {
-			r.Err = fmt.Errorf("%w: %s", r.Err, r.Stderr)
-		}
-		return data.Value{}, d.failure(r.Err)
+		return data.Value{}, d.failure(failed)
 	}
 	if r.Stderr != "" {
 		traces.AddNote(ctx, "the program of device "+d.Name+" wrote on stderr: "+r.Stderr)

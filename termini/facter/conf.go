@@ -102,7 +102,7 @@ func texts(v data.Value) []string {
 
 // groups returns all groups, with those of the file over Facter's.
 func (cfg *Config) groups(own data.Value) map[string][]string {
-	groups := make(map[string][]string, len(factGroups))
+	groups := map[string][]string{"legacy": legacyNames()}
 	for name, facts := range factGroups {
 		groups[name] = strings.Fields(facts)
 	}
@@ -155,19 +155,23 @@ func (cfg *Config) block(list data.Value, groups map[string][]string) {
 // cache reads the ttls. Of two groups with the same fact the longer one counts.
 // Rule RES-FACT-03.
 func (cfg *Config) cache(list data.Value, groups map[string][]string) {
-	longest := map[string]ttl{}
+	var merged hash // the last of a name counts
 	for _, x := range list.List() {
 		for _, p := range x.Hash() {
-			group := p.Key.Text()
-			keep, known := cfg.duration(p.Value.Text())
-			facts, isGroup := groups[group]
-			if !isGroup {
-				facts = []string{group}
-			}
-			for _, fact := range facts {
-				if old, ok := longest[fact]; !isGroup || !ok || !old.unknown && old.keep < keep {
-					longest[fact] = ttl{fact, group, keep, !known}
-				}
+			merged.put(p.Key.Text(), p.Value)
+		}
+	}
+	longest := map[string]ttl{}
+	for _, p := range merged {
+		group := p.Key.Str()
+		keep, known := cfg.duration(p.Value.Text())
+		facts, isGroup := groups[group]
+		if !isGroup {
+			facts = []string{group}
+		}
+		for _, fact := range facts {
+			if old, ok := longest[fact]; !isGroup || !ok || !old.unknown && old.keep < keep {
+				longest[fact] = ttl{fact, group, keep, !known}
 			}
 		}
 	}

@@ -123,7 +123,7 @@ func edit(t *testing.T, path, old, with string) {
 	}
 }
 
-const caching = `facts.ttls : [ { kernel : 1 hour }, { "operating system" : 30 days }, { "mine.txt" : 1 day }, { own : 5 minutes } ]
+const caching = `facts.ttls : [ { legacy : 1 minute }, { kernel : 1 hour }, { "operating system" : 30 days }, { "mine.txt" : 1 day }, { own : 5 minutes } ]
 fact-groups.own : [ "timezone", "is_virtual" ]`
 
 // What Facter has cached, we read, and what we have cached, Facter reads. Rule
@@ -160,11 +160,12 @@ func TestRealFacterCache(t *testing.T) {
 			edit(t, filepath.Join(cache, "operating system"), `"os.family": "`, `"os.family": "cached `)
 			edit(t, filepath.Join(cache, "operating system"), `"osfamily": "`, `"osfamily": "cached `)
 			edit(t, filepath.Join(cache, "mine.txt"), `"1"`, `"cached one"`)
+			edit(t, filepath.Join(cache, "legacy"), `"hostname": "`, `"hostname": "cached `)
 			edit(t, filepath.Join(cache, "own"), `"timezone": "`, `"timezone": "cached `)
 			got := tt.read(t, cache)
 			for fact, want := range map[string]data.Value{
 				"kernel": got.Get("kernel"), "os.family": got.Dig("os", "family"), "osfamily": got.Get("osfamily"),
-				"one": got.Get("one"), "timezone": got.Get("timezone"),
+				"one": got.Get("one"), "timezone": got.Get("timezone"), "hostname": got.Get("hostname"),
 			} {
 				if !strings.HasPrefix(want.Str(), "cached ") {
 					t.Errorf("%s: got %s, want that of the cache", fact, want)

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
@@ -234,7 +235,11 @@ func (c *collector) byRuby(files []string, external hash) hash {
 func (c *collector) ofFile(ctx context.Context, answer data.Value) hash {
 	file, h := answer.Get("file").Text(), hash(answer.Get("facts").Hash())
 	_, span := traces.Start(ctx, traces.Code, "custom facts: "+file)
-	span.End(counted(len(h))+", "+answer.Get("took").Text()+" ms", traces.Because{}, nil)
+	milliseconds := func(key string) time.Duration {
+		return time.Duration(min(max(answer.Get(key).Float(), 0), 1e9) * float64(time.Millisecond))
+	}
+	span.Measured(milliseconds("began"), max(milliseconds("took"), 1))
+	span.End(counted(len(h)), traces.Because{}, nil)
 	if e := answer.Get("error").Text(); e != "" {
 		c.sentence(file, "%s", e)
 	}

@@ -1,8 +1,9 @@
 # Evaluates files of custom facts. Standard input is one object of JSON: the files,
 # the external facts, and directories of Puppet. Standard output has one for each
-# file, as soon as that is done: its facts, how long they took, and what went wrong;
+# file, as soon as that is done: its facts, when it began, how long it took, and what went wrong;
 # and one of core facts that only Ruby knows.
 require 'json'
+began = Process.clock_gettime(Process::CLOCK_MONOTONIC, :float_millisecond)
 given = JSON.parse($stdin.read)
 out = $stdout.dup
 $stdout.reopen($stderr) # what facts print is no answer
@@ -54,7 +55,7 @@ given['files'].each do |file|
   rescue Exception => e # rubocop:disable Lint/RescueException -- a fact may even exit
     answer['error'] = "Error loading fact #{file}: #{e.message}".scrub
   end
-  out.puts(JSON.generate(answer.merge('took' => (now.call - start).round)))
+  out.puts(JSON.generate(answer.merge('began' => start - began, 'took' => now.call - start)))
 end
 core = {}
 begin

@@ -1,6 +1,9 @@
 package facter
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The names of core facts, as Facter resolves, blocks and caches them, one after
 // the other: that in the structure, then its legacy aliases, with equals signs
@@ -64,10 +67,22 @@ func (g group) all() []coreName {
 	return all
 }
 
+// legacyNames are the legacy names of all groups, but for patterns.
+func legacyNames() []string {
+	var names []string
+	g := group{names: strings.Join([]string{
+		kernelNames, osNames, processorNames, memoryNames, storageNames, networkingNames, identityNames, virtualNames, dmiNames, sshNames, restNames,
+	}, " ")}
+	for _, n := range g.all() {
+		names = append(names, n.aliases...)
+	}
+	return slices.DeleteFunc(names, isPattern)
+}
+
 func isPattern(name string) bool { return strings.Contains(name, "*") }
 
-// factGroups are Facter's groups of facts, which facter.conf names. The group
-// legacy, which has all legacy facts, is not among them.
+// factGroups are Facter's groups of facts, which facter.conf names, but for legacy:
+// see legacyNames.
 var factGroups = map[string]string{
 	"AIX NIM type":                 "nim_type",
 	"EC2":                          "ec2_metadata ec2_userdata",
