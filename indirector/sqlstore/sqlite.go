@@ -41,7 +41,7 @@ func (s *Store) openSQLite(ctx context.Context) error {
 		return fmt.Errorf("synchronous is %q; it is off, normal, full or extra", synchronous)
 	}
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{
-		"_pragma": {"busy_timeout(5000)", "foreign_keys(1)", "synchronous(" + synchronous + ")", "temp_store(memory)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"},
+		"_pragma": {"busy_timeout(5000)", "foreign_keys(1)", "synchronous(" + synchronous + ")", "temp_store(memory)", "cache_size(-6000)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"},
 	}.Encode()}
 	connector, err := sqlite.NewConnector(dsn.String())
 	if err != nil {
