@@ -337,8 +337,9 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 	}
 	for _, w := range result.Warnings {
 		atUse := w.ID == routes.BadTerminus || w.ID == routes.Lacking
-		if !w.Expected && (!atUse || written(w)) {
-			c.Problems = append(c.Problems, Problem{Text: w.String()})
+		p := Problem{Text: w.String()} // which may be the same for several indirections
+		if !w.Expected && (!atUse || written(w)) && !slices.Contains(c.Problems, p) {
+			c.Problems = append(c.Problems, p)
 		}
 		for name, r := range result.Routes {
 			switch {

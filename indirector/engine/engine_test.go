@@ -109,6 +109,18 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
+// What storeconfigs is for is no problem, and what is wrong with it is one problem for all
+// indirections.
+func TestProblemsOfStoreconfigs(t *testing.T) {
+	t.Parallel()
+	for conf, want := range map[string]int{"": 0, "storeconfigs_backend = store_configs\n": 1} {
+		s := newStage(t, scene{application: "server", conf: "[main]\nstoreconfigs = true\nstoreconfigs_backend = sqlite\n" + conf})
+		if got := s.Configuration().Problems; len(got) != want {
+			t.Errorf("%q: got %v, want %d problems", conf, got, want)
+		}
+	}
+}
+
 // Faults of the configuration are reported, the worst first, and stop nothing.
 func TestProblems(t *testing.T) {
 	t.Parallel()

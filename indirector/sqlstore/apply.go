@@ -182,10 +182,12 @@ func (s *Store) became(ctx context.Context, c *command.Command, o Outcome, err e
 	switch now := s.o.Now(); {
 	case o.Result == Refused:
 		s.o.became.Add(stores.Refused, now, c.String()+": "+o.Reason)
-	case err != nil && ctx.Err() == nil:
-		s.o.became.Add(stores.Failed, now, err.Error())
-	case err == nil && o.Result != Older:
+	case err == nil && o.Result == Older:
+		s.o.became.Reached()
+	case err == nil:
 		s.o.became.Add(stores.Stored, now, c.String())
+	case ctx.Err() == nil:
+		s.o.became.Add(stores.Failed, now, err.Error())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/puppetdb/command"
 )
 
 // A Node is what the store has of a node.
@@ -119,6 +120,9 @@ type Factset struct {
 	*Made             // nil if the node has none
 	Values data.Value // a hash, by name; empty if the node has none, or is not active
 	Node   *Node
+	// Ignored is what became of the facts that came last, if these are others: "ignored
+	// as older: …", "refused: …". Else it is "".
+	Ignored string
 }
 
 // Facts returns the facts of a node; nil if nothing is known of it. A node that is not
@@ -145,10 +149,23 @@ func (s *Store) Facts(ctx context.Context, certname string) (f *Factset, err err
 		if err != nil {
 			return err
 		}
-		f.Values, err = valuesOf(rows)
+		if f.Values, err = valuesOf(rows); err != nil {
+			return err
+		}
+		f.Ignored, err = c.ignored(ctx, certname, command.ReplaceFacts)
 		return err
 	})
 	return f, s.failed("find facts of "+certname, err)
+}
+
+// ignored returns what became of the last command of a kind, if it was not stored.
+func (c *conn) ignored(ctx context.Context, certname, kind string) (string, error) {
+	var outcome, detail string
+	_, err := c.one(ctx, []any{&outcome, &detail}, "SELECT outcome, detail FROM commands WHERE certname = ? AND kind = ? ORDER BY id DESC LIMIT 1", certname, kind)
+	if outcome != Older.String() && outcome != Refused.String() {
+		detail = ""
+	}
+	return detail, err
 }
 
 // valuesOf returns facts as one hash, whose JSON is read at once.

@@ -119,7 +119,7 @@ func (t *Factsets) Find(ctx context.Context, req *indirector.Request) (indirecto
 		traces.Explain(ctx, fmt.Sprintf("facts are empty because none of %s were ever stored; something else was", req.Key))
 	default:
 		facts.Timestamp = model.At(f.Produced)
-		if why := t.why(ctx, db, f); why != "" {
+		if why := t.why(f); why != "" {
 			traces.Explain(ctx, why)
 		}
 	}
@@ -132,25 +132,14 @@ const old = time.Hour
 
 // why returns why facts are not newer: what was saved since was not stored, or nothing
 // was saved. It is "" for facts that are what was saved last, and not long ago.
-func (t *Factsets) why(ctx context.Context, db *sqlstore.Store, f *sqlstore.Factset) string {
-	if traces.FromContext(ctx) == nil {
-		return ""
+func (t *Factsets) why(f *sqlstore.Factset) string {
+	switch age := t.env.Now().Sub(f.Produced); {
+	case f.Ignored != "":
+		return fmt.Sprintf("these facts are %s old: what came later was %s", traces.Human(age), f.Ignored)
+	case age >= old:
+		return fmt.Sprintf("these facts are %s old: none were saved since", traces.Human(age))
 	}
-	age := t.env.Now().Sub(f.Produced)
-	all, _ := db.Commands(ctx, f.Node.Certname) // without them, less is explained
-	for _, l := range all {
-		if l.Command != command.ReplaceFacts {
-			continue
-		}
-		if l.Outcome == sqlstore.Older.String() || l.Outcome == sqlstore.Refused.String() {
-			return fmt.Sprintf("these facts are %s old: what came later was %s", traces.Human(age), l.Detail)
-		}
-		break
-	}
-	if age < old {
-		return ""
-	}
-	return fmt.Sprintf("these facts are %s old: none were saved since", traces.Human(age))
+	return ""
 }
 
 // Save stores facts. Rules PDB-FACT-01 to PDB-FACT-03.

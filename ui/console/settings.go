@@ -529,6 +529,7 @@ func showStores(c *Console, l call) (tea.Cmd, error) {
 		for _, s := range c.o.Stores() {
 			label := s.Name
 			for _, text := range s.Lines(c.env.Zone) {
+				text = c.env.Redacted(text)
 				c.Print(text)
 				page.Add(label, strings.TrimPrefix(text, s.Name+": "), term.Plain)
 				label = ""

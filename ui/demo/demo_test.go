@@ -3,12 +3,14 @@ package demo_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/child"
 	"indirtui/termini"
@@ -200,5 +202,36 @@ func BenchmarkPlay(b *testing.B) {
 		if err := errors.Join(site.Play(b.Context(), e), e.Close(), site.Close()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// What is no LDAP ends its connection, and nothing else.
+func TestDirectoryIsHostile(t *testing.T) {
+	t.Parallel()
+	site, e := start(t)
+	port, _ := e.Settings.Get("ldapport")
+	for _, text := range []string{"GET / HTTP/1.0\r\n\r\n", "\x30\x84\xff\xff\xff\xff", "\x30\x05\x02\x01\x01\x63\x00", "\x30\x0c\x02\x01\x01\x63\x07\x04\x00\x04\x00\x04\x00\x04", "\x30\x00", ""} {
+		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write([]byte(text)); err != nil {
+			t.Error(err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	open, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	resp, err := e.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Find, Key: "b02", Terminus: "ldap"})
+	if err != nil || resp.Instance() == nil {
+		t.Errorf("got %v, %v", resp, err)
+	}
+	if err := errors.Join(e.Close(), site.Close()); err != nil { // also with a connection that is open
+		t.Fatal(err)
 	}
 }

@@ -18,16 +18,24 @@ var entries = []struct {
 	attributes []attribute
 }{
 	{"cn=base,ou=roles,dc=example,dc=com", []attribute{
-		{"objectClass", []string{"device", "puppetClient"}}, {"cn", []string{"base"}},
-		{"puppetClass", []string{"profile::base"}}, {"puppetVar", []string{"datacentre=ams1", "ntp=192.0.2.1"}},
+		{"objectClass", []string{"device", "puppetClient"}},
+		{"cn", []string{"base"}},
+		{"puppetClass", []string{"profile::base"}},
+		{"puppetVar", []string{"datacentre=ams1", "ntp=192.0.2.1"}},
 	}},
 	{"cn=b02,ou=ams1,dc=example,dc=com", []attribute{
-		{"objectClass", []string{"device", "puppetClient"}}, {"cn", []string{"b02"}},
-		{"puppetClass", []string{"profile::proxy"}}, {"puppetVar", []string{"role=proxy"}}, {"parentNode", []string{"base"}},
+		{"objectClass", []string{"device", "puppetClient"}},
+		{"cn", []string{"b02"}},
+		{"puppetClass", []string{"profile::proxy"}},
+		{"puppetVar", []string{"role=proxy"}},
+		{"parentNode", []string{"base"}},
 	}},
 	{"cn=b02,ou=fra2,dc=example,dc=com", []attribute{
-		{"objectClass", []string{"device", "puppetClient"}}, {"cn", []string{"b02"}},
-		{"puppetClass", []string{"profile::web"}}, {"puppetVar", []string{"role=web", "datacentre=fra2"}}, {"parentNode", []string{"base"}},
+		{"objectClass", []string{"device", "puppetClient"}},
+		{"cn", []string{"b02"}},
+		{"puppetClass", []string{"profile::web"}},
+		{"puppetVar", []string{"role=web", "datacentre=fra2"}},
+		{"parentNode", []string{"base"}},
 	}},
 }
 

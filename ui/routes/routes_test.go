@@ -214,7 +214,9 @@ func TestSwapWarnsOfMissingVerbs(t *testing.T) {
 	h, log, about := site(t)
 	traffic(t, h)
 	// What a request names itself is no traffic of the route.
-	_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Search, Key: "*", Terminus: "exec", By: traces.FromRequest})
+	for _, by := range []traces.SourceKind{traces.FromRequest, traces.FromApplication} {
+		_, _ = h.Do(t.Context(), &indirector.Request{Indirection: "node", Verb: indirector.Search, Key: "*", Terminus: "exec", By: by})
+	}
 	p := play(t, h, log, about, 80, 24).Keys("3", "j", "enter")
 	to(t, p, "plain")
 	p.Keys("enter").Want("plain has no search: 3 of the last 43 requests would fail")
