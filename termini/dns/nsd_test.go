@@ -2,6 +2,7 @@ package dns_test
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 type nsd struct {
 	address, conf string
 	cmd           *exec.Cmd
+	ended         chan struct{}
 }
 
 // startNSD starts one with a zone, which ends with the test.
@@ -32,7 +34,7 @@ func startNSD(t testing.TB, zone string) *nsd {
 		t.Skipf("there is no NSD here: %v", err)
 	}
 	dir := t.TempDir()
-	address := freePort(t)
+	address := freeOfBoth(t)
 	clienttest.WriteFile(t, filepath.Join(dir, "zone"), []byte(zone))
 	conf := filepath.Join(dir, "nsd.conf")
 	clienttest.WriteFile(t, conf, fmt.Appendf(nil, `server:
@@ -58,26 +60,57 @@ zone:
 	return s
 }
 
+// freeOfBoth is an address that nothing has, by UDP and by TCP.
+func freeOfBoth(t testing.TB) string {
+	t.Helper()
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := net.ListenPacket("udp", l.Addr().String())
+		l.Close()
+		if err == nil {
+			c.Close()
+			return l.Addr().String()
+		}
+	}
+}
+
 // program is the server of Debian's package.
 const program = "/usr/sbin/nsd"
 
-// up starts the server, and waits until it answers.
+// up starts the server, again if its port is another's for a while, and waits until it
+// answers.
 func (s *nsd) up(t testing.TB) {
 	t.Helper()
-	s.cmd = exec.Command(program, "-d", "-c", s.conf)
-	var out strings.Builder
-	s.cmd.Stdout, s.cmd.Stderr = &out, &out
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	client := &dns.Client{Timeout: time.Second}
 	for late := time.Now().Add(time.Minute); ; {
-		m, _, err := client.Exchange(new(dns.Msg).SetQuestion("example.com.", dns.TypeSOA), s.address)
-		if err == nil && m.Rcode == dns.RcodeSuccess {
-			return
+		s.cmd = exec.Command(program, "-d", "-c", s.conf)
+		var out strings.Builder
+		s.cmd.Stdout, s.cmd.Stderr = &out, &out
+		if err := s.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			_ = s.cmd.Wait()
+			close(ended)
+		}()
+		s.ended = ended
+		for up := true; up; {
+			m, _, err := client.Exchange(new(dns.Msg).SetQuestion("example.com.", dns.TypeSOA), s.address)
+			if err == nil && m.Response && m.Rcode == dns.RcodeSuccess { // a socket may be its own peer
+				return
+			}
+			select {
+			case <-ended:
+				up = false
+			default:
+			}
 		}
 		if time.Now().After(late) {
-			t.Fatalf("NSD does not answer: %v\n%s", err, out.String())
+			t.Fatalf("NSD does not answer:\n%s", out.String())
 		}
 	}
 }
@@ -85,7 +118,7 @@ func (s *nsd) up(t testing.TB) {
 // down ends the server, which ends its own processes.
 func (s *nsd) down() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	_ = s.cmd.Wait()
+	<-s.ended
 }
 
 // TestOutages stops and starts the server while it is asked, by UDP and where that is cut
