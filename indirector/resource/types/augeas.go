@@ -42,7 +42,10 @@ func augeasType() *Type {
 
 // mungeContext: without a context, paths are below the file that is read.
 func mungeContext(r *Resource, v data.Value) (data.Value, error) {
-	if v.Len() == 0 && v.Kind() != data.Int && r.Value("incl").Truthy() {
+	if k := v.Kind(); k != data.String && k != data.List && k != data.Hash {
+		return v, badArgument("a context is text, not %s", v.Inspect())
+	}
+	if v.Len() == 0 && r.Value("incl").Truthy() {
 		return data.OfString("/files" + r.Value("incl").Text()), nil
 	}
 	return v, nil
