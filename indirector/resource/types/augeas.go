@@ -5,7 +5,7 @@ import "indirtui/indirector/data"
 // augeasType changes files through the library of Augeas.
 func augeasType() *Type {
 	return Define(Type{
-		Name: "augeas", Doc: "Changes files of configuration as trees, by Augeas.",
+		Name: "augeas", Module: "augeas_core", Doc: "Changes files of configuration as trees, by Augeas.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: augeasProviders(),
 		Features: []string{"execute_changes", "need_to_run?", "parse_commands"},
 		Validate: func(r *Resource) error {

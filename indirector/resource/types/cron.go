@@ -12,7 +12,7 @@ import (
 // cronType is a job of cron. Rule RES-LIST-02.
 func cronType() *Type {
 	return Define(Type{
-		Name: "cron", Doc: "A job in the crontab of a user. It takes a command, and a time or special.",
+		Name: "cron", Module: "cron_core", Doc: "A job in the crontab of a user. It takes a command, and a time or special.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: cronProviders(), Validate: validateCron,
 		Require: []Auto{{"user", func(r *Resource) []string {
 			if u := r.Value("user"); u.Truthy() {

@@ -11,7 +11,7 @@ import (
 // hostType is a line of /etc/hosts. Rule RES-LIST-01.
 func hostType() *Type {
 	return Define(Type{
-		Name: "host", Doc: "An entry of the hosts file: an address and its names.",
+		Name: "host", Module: "host_core", Doc: "An entry of the hosts file: an address and its names.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: hostProviders(),
 		Attributes: []*Attribute{
 			ensurable("Whether the entry is there."),

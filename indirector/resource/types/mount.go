@@ -11,7 +11,7 @@ import (
 // mountType is an entry of fstab, and whether it is mounted. Rule RES-LIST-03.
 func mountType() *Type {
 	return Define(Type{
-		Name: "mount", Doc: "A file system in the fstab, and whether it is mounted.",
+		Name: "mount", Module: "mount_core", Doc: "A file system in the fstab, and whether it is mounted.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: mountProviders(),
 		Features: []string{"refreshable"}, Refreshable: true, SelfRefresh: true,
 		Require: []Auto{{"mount", mountsAbove}}, Before: []Auto{{"file", filesBelow}},

@@ -18,6 +18,7 @@ import (
 type Type struct {
 	Name       string   // "file", lower case
 	Doc        string   // plain text, the first sentence is its summary
+	Module     string   // that brings it; "" is Puppet itself
 	Namevars   []string // mostly one
 	Attributes []*Attribute
 	Features   []string // that its providers may have
