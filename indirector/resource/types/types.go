@@ -151,6 +151,7 @@ type Provider struct {
 	Confines      []Confine
 	DefaultFor    []Facts // one of them must match
 	NotDefaultFor []Facts
+	Last          bool // it is used only where there is no other (gem, pip)
 	Commands      []Command
 }
 
