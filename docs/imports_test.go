@@ -84,7 +84,7 @@ var rules = []rule{
 	// Rooms to come: see ARCHITECTURE.md.
 	{"indirector/language/syntax", "", ""},
 	{"indirector/language/ruby", "", ""},
-	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax", ""},
+	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax indirector/resource/types", ""},
 	{"indirector/language/loader", "indirector/language/eval indirector/language/rtype indirector/language/syntax indirector/modules traces/spell", ""},
 	{"indirector/language/types", "indirector/data indirector/language/onig indirector/language/syntax indirector/rich", ""},
 	{"indirector/language/onig", "indirector/rich", "github.com/dlclark/regexp2"},
@@ -96,7 +96,7 @@ var rules = []rule{
 	{"indirector/language/erb", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/onig indirector/language/ruby", ""},
 	{"indirector/language/fn/stdlib", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/onig indirector/language/syntax indirector/language/types", "golang.org/x/crypto/"},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
-	{"indirector/resource/types", "indirector/data", ""},
+	{"indirector/resource/types", "indirector/data indirector/rich", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
 	{"indirector/probe", "traces traces/store", ""},
 	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model indirector/puppetdb termini/internal/nested traces", ""},

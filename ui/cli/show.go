@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/resource/types"
 	"indirtui/indirector/stores"
 	"indirtui/traces"
 	"indirtui/traces/fleet"
@@ -226,6 +227,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 	if e := s.engine; e != nil {
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
+		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }
 	}

@@ -101,6 +101,10 @@ func askCommands() []cmd {
 			name: "why", args: "[#N] TYPE[TITLE] [ATTRIBUTE]", help: "where each attribute of a resource is from, in a catalog that was compiled here", next: nextWhy, run: why,
 			shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"},
 		},
+		{
+			name: "describe", args: "[TYPE]", help: "a resource type, and why this provider here; alone a list", offered: func(c *Console) bool { return c.o.Machine != nil }, next: nextDescribe, run: describeType,
+			shellNext: nextDescribe, shell: shell{looks, "[TYPE ...]", "A resource type: attributes, values, providers, and why this provider here"},
+		},
 		{name: "exporter", args: "TYPE[TITLE]", help: "who exports a resource that was collected: the request that brought it", run: exporter},
 		{
 			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replayAll, expression: true,
