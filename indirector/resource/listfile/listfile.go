@@ -19,6 +19,8 @@ import (
 type Record struct {
 	Kind string // of line: parsed, crontab, key_v1; of text: comment, blank, incomplete, environment
 	Text string // the line, of what is no record
+	// Target is the file that it was read from.
+	Target string
 	// Values are attributes by their names. The symbol absent is a field that is empty;
 	// what is not there was never set.
 	Values map[string]data.Value
@@ -101,6 +103,7 @@ func (f *Format) Parse(text, target string, index int) ([]*Record, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.Target = target
 		all = append(all, r)
 	}
 	if f.hook != nil {

@@ -23,6 +23,8 @@ type System interface {
 	// error if it could not be started, or was ended because of its limits.
 	Run(ctx context.Context, c Command) (Result, error)
 	Now() time.Time
+	// UID is the user that this process is.
+	UID() int
 }
 
 // A Command is a program to run: not by a shell, unless Shell is set. It gets Puppet's
@@ -92,6 +94,9 @@ type Changes interface {
 	Symlink(ctx context.Context, target, name string) error
 	Chmod(ctx context.Context, name string, mode fs.FileMode) error
 	Lchown(ctx context.Context, name string, o Owner) error
+	// Backup keeps the content of a file in the local bucket and returns its sum. Rule
+	// RES-PROV-06.
+	Backup(ctx context.Context, name string) (sum string, err error)
 }
 
 // Info is what there is to know of a file.

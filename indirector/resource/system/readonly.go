@@ -48,6 +48,10 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
+func (readOnly) Backup(_ context.Context, name string) (string, error) {
+	return "", refuse("back up", name)
+}
+
 // looks is the closed list: programs, and how their arguments begin. A last "…" allows
 // more of them; a "*" is any one word that is no option.
 var looks = map[string][]string{

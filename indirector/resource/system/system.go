@@ -34,6 +34,9 @@ type System struct {
 	// Root stands before the paths of well-known files, such as /etc/passwd. It is
 	// empty but for tests, and for looking at a file system that is mounted elsewhere.
 	Root string
+	// Bucket is the directory of the local bucket, $clientbucketdir. If empty, there is
+	// none.
+	Bucket string
 }
 
 var _ providers.System = (*System)(nil)
@@ -42,6 +45,8 @@ var _ providers.System = (*System)(nil)
 func New(host types.Host) *System { return &System{Host: host} }
 
 func (s *System) Now() time.Time { return time.Now() }
+
+func (s *System) UID() int { return os.Geteuid() }
 
 func (s *System) Path(name string) string { return filepath.Join(s.Root, name) }
 
