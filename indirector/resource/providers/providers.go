@@ -39,6 +39,11 @@ type (
 	Lister interface {
 		Instances(ctx context.Context, s System) ([]Instance, error)
 	}
+	// A Comparer compares properties that only the system can compare: names of accounts,
+	// versions of packages. If ok is false, the type compares. Rule RES-TYPE-05.
+	Comparer interface {
+		InSync(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (in, ok bool, err error)
+	}
 	// A Generator makes more resources: at the start of a run, or when r is evaluated.
 	Generator interface {
 		Generate(ctx context.Context, s System, r *types.Resource) ([]*types.Resource, error)

@@ -16,11 +16,13 @@ type Set struct {
 // has an empty name.
 var makers = map[string]func(log logger) Provider{
 	"cron/crontab":              newCron,
+	"group/groupadd":            newGroup,
 	"host/parsed":               newHost,
 	"mailalias/aliases":         newMailalias,
 	"mount/parsed":              newMount,
 	"sshkey/parsed":             newSSHKey,
 	"ssh_authorized_key/parsed": newAuthorizedKey,
+	"user/useradd":              newUser,
 }
 
 // Of returns the provider of a name for a type, always the same; false if this program
