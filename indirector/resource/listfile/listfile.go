@@ -49,7 +49,7 @@ func (r *Record) Clone() *Record {
 
 // A Format is one kind of file.
 type Format struct {
-	Name   string            // of its records
+	Name   string // of its records
 	order  []textLine
 	parse  func(line string) (map[string]data.Value, string, error) // "" is no record
 	line   func(r *Record) (string, error)

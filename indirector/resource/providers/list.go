@@ -57,7 +57,9 @@ func newList(l list) *list {
 		l.store = flat{}
 	}
 	if l.named == nil {
-		l.named = func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource { return all[rec.String("name")] }
+		l.named = func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource {
+			return all[rec.String("name")]
+		}
 	}
 	return &l
 }

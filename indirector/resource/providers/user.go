@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -156,6 +157,14 @@ func setBy(ctx context.Context, s System, r *types.Resource, property string, ar
 func failure(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return &indirector.Failure{Message: err.Error(), Origin: "exec", Err: err}
+}
+
+// withCause adds what Puppet leaves out to a failure.
+func withCause(err, cause error) error {
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) {
+		f.Hidden, f.Err = cause.Error(), cause
+	}
+	return err
 }
 
 // wanted is the value of a property as commands take it.
