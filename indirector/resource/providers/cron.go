@@ -107,7 +107,7 @@ func (c *cron) Set(ctx context.Context, s System, r *types.Resource, property st
 	rec := c.record(r)
 	switch {
 	case property == "ensure" && !isAbsent(r.Value("ensure")) && !r.Value("command").Truthy():
-		note(r, c.log, "err", "no command specified, cannot create")
+		c.log.note(r, "err", "no command specified, cannot create")
 		return nil
 	case property == "user":
 		c.modify(r, rec)

@@ -22,7 +22,7 @@ type list struct {
 	format *listfile.Format
 	usual  string      // the default target; "" is none
 	mode   fs.FileMode // of a new file
-	log    func(level, message string)
+	log    logger
 	// fields are those that a record without them lacks. What a record never has is
 	// what the resource wants.
 	fields []string

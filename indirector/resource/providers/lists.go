@@ -261,7 +261,7 @@ func (m *mount) Refresh(ctx context.Context, s System, r *types.Resource) error 
 	if r.Value("fstype").Text() == "swap" || is != "mounted" && is != "ghost" {
 		return nil
 	}
-	note(r, m.log, "info", "Remounting")
+	m.log.own(r, "info", "Remounting")
 	if r.Value("remounts").Text() == "true" {
 		_, err := execute(ctx, s, command(s, "mount"), "-o", "remount", r.Name())
 		return err
@@ -270,16 +270,6 @@ func (m *mount) Refresh(ctx context.Context, s System, r *types.Resource) error 
 		return err
 	}
 	return m.mount(ctx, s, r)
-}
-
-// note logs a line of a resource.
-func note(r *types.Resource, log logger, level, message string) {
-	switch {
-	case r.Log != nil:
-		r.Log(level, message)
-	case log != nil:
-		log(level, message)
-	}
 }
 
 // Keys are in files of their users, and written by them. Rule RES-LIST-04.

@@ -363,10 +363,10 @@ func (d *debian) preseed(ctx context.Context, s System, r *types.Resource) error
 		return nil
 	}
 	if _, err := s.Stat(ctx, file.Text()); err != nil {
-		note(r, d.log, "info", "No responsefile specified or non existent, not preseeding anything")
+		d.log.own(r, "info", "No responsefile specified or non existent, not preseeding anything")
 		return nil
 	}
-	note(r, d.log, "info", "Preseeding "+file.Text()+" to debconf-set-selections")
+	d.log.own(r, "info", "Preseeding "+file.Text()+" to debconf-set-selections")
 	return d.change(ctx, s, command(s, "debconf-set-selections"), file.Text())
 }
 
@@ -416,7 +416,7 @@ func (d *debian) latest(ctx context.Context, s System, r *types.Resource) (data.
 		if m := candidate.FindStringSubmatch(out); m != nil {
 			return data.OfString(m[1]), nil
 		}
-		note(r, d.log, "err", "Could not find latest version")
+		d.log.own(r, "err", "Could not find latest version")
 		return data.Value{}, nil
 	}
 	source := r.Value("source")
@@ -432,7 +432,7 @@ func (d *debian) latest(ctx context.Context, s System, r *types.Resource) (data.
 		return data.Value{}, failure("undefined method `captures' for nil:NilClass")
 	}
 	if !strings.Contains(name, r.Name()) {
-		note(r, d.log, "warning", "source doesn't contain named package, but "+name)
+		d.log.own(r, "warning", "source doesn't contain named package, but "+name)
 	}
 	return data.OfString(version), nil
 }

@@ -368,7 +368,7 @@ func (p *redhat) askUpdates(ctx context.Context, s System, r *types.Resource) er
 	}
 	p.updates = map[string]string{}
 	if result.Exit != 0 && result.Exit != 100 {
-		note(r, p.log, "warning", "Could not check for updates, '"+command(s, p.program)+" check-update' exited with "+itoa(result.Exit))
+		p.log.own(r, "warning", "Could not check for updates, '"+command(s, p.program)+" check-update' exited with "+itoa(result.Exit))
 	}
 	if result.Exit == 100 {
 		parseUpdates(string(result.Output), p.updates)

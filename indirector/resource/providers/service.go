@@ -195,7 +195,7 @@ func (v *service) kill(ctx context.Context, s System, r *types.Resource) error {
 		return err
 	}
 	if pid == "" {
-		note(r, v.log, "info", r.Name()+" is not running")
+		v.log.own(r, "info", r.Name()+" is not running")
 		return nil
 	}
 	out, err := execute(ctx, s, command(s, "kill"), pid)
@@ -212,7 +212,7 @@ func (v *service) Refresh(ctx context.Context, s System, r *types.Resource) erro
 		return err
 	}
 	if is.Text() != "running" {
-		note(r, v.log, "debug", "Skipping restart; service is not running")
+		v.log.note(r, "debug", "Skipping restart; service is not running")
 		return nil
 	}
 	return v.do(ctx, s, r, "restart")

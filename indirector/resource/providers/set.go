@@ -2,13 +2,37 @@ package providers
 
 import "indirtui/indirector/resource/types"
 
-// logger takes lines of the log in Puppet's words; it may be nil.
-type logger = func(level, message string)
+// A Line is one of the log, in Puppet's words.
+type Line struct {
+	Level, Message string
+	Resource       *types.Resource // that it is of; nil is Puppet itself
+	Property       string          // of the resource; "" is the resource as a whole
+	ByProvider     bool            // the source is "Mount[/data](provider=parsed)"
+}
+
+// logger takes lines of the log; it may be nil.
+type logger func(Line)
+
+func (l logger) line(line Line) {
+	if l != nil {
+		l(line)
+	}
+}
+
+// note logs a line of a resource.
+func (l logger) note(r *types.Resource, level, message string) {
+	l.line(Line{Level: level, Message: message, Resource: r})
+}
+
+// own logs a line of a provider about a resource.
+func (l logger) own(r *types.Resource, level, message string) {
+	l.line(Line{Level: level, Message: message, Resource: r, ByProvider: true})
+}
 
 // A Set has the providers of one run, or of one request. It is for one goroutine.
 type Set struct {
-	// Log takes what providers log that belongs to no resource. It may be nil.
-	Log  func(level, message string)
+	// Log takes what providers log. It may be nil.
+	Log  func(Line)
 	made map[string]Provider
 }
 
@@ -16,6 +40,11 @@ type Set struct {
 // has an empty name.
 var makers = map[string]func(log logger) Provider{
 	"cron/crontab":              newCron,
+	"component/":                newNothing,
+	"exec/posix":                newExec,
+	"exec/shell":                newExec,
+	"file/posix":                newFile,
+	"filebucket/":               newNothing,
 	"group/groupadd":            newGroup,
 	"host/parsed":               newHost,
 	"mailalias/aliases":         newMailalias,
@@ -32,6 +61,12 @@ var makers = map[string]func(log logger) Provider{
 	"mount/parsed":              newMount,
 	"sshkey/parsed":             newSSHKey,
 	"ssh_authorized_key/parsed": newAuthorizedKey,
+	"notify/":                   newNotify,
+	"resources/":                newNothing,
+	"schedule/":                 newNothing,
+	"stage/":                    newNothing,
+	"tidy/":                     newNothing,
+	"whit/":                     newNothing,
 	"user/useradd":              newUser,
 }
 

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -60,6 +61,9 @@ func (c *Command) String() string {
 	}
 	return strings.Join(c.Argv, " ")
 }
+
+// ErrTimeout reports a command that took longer than its limit, and was ended.
+var ErrTimeout = errors.New("time limit")
 
 // A Result is what a command answered: its output, stdout and stderr together.
 type Result struct {

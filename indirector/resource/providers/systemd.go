@@ -178,10 +178,10 @@ func (w *systemd) InSync(ctx context.Context, s System, r *types.Resource, _ str
 	case err != nil:
 		return false, true, err
 	case state.output == "static" && want.Text() != "mask":
-		note(r, w.log, "debug", "Unable to enable or disable static service "+r.Name())
+		w.log.note(r, "debug", "Unable to enable or disable static service "+r.Name())
 		return true, true, nil
 	case state.output == "indirect":
-		note(r, w.log, "debug", "Service "+r.Name()+" is in 'indirect' state and cannot be enabled/disabled")
+		w.log.note(r, "debug", "Service "+r.Name()+" is in 'indirect' state and cannot be enabled/disabled")
 		return true, true, nil
 	}
 	return is.Text() == want.Text(), true, nil

@@ -259,7 +259,7 @@ func (u *user) create(ctx context.Context, s System, r *types.Resource) error {
 		}
 	}
 	if _, ok, err := s.User(ctx, r.Name()); err != nil || ok {
-		note(r, u.log, "info", "already exists")
+		u.log.own(r, "info", "already exists")
 		return err
 	}
 	argv, err := u.add(ctx, s, r)
@@ -331,7 +331,7 @@ func (u *user) limits(s System, r *types.Resource) []string {
 
 func (u *user) remove(ctx context.Context, s System, r *types.Resource) error {
 	if _, ok, err := s.User(ctx, r.Name()); err != nil || !ok {
-		note(r, u.log, "info", "already absent")
+		u.log.own(r, "info", "already absent")
 		return err
 	}
 	argv := []string{command(s, "userdel")}
@@ -409,7 +409,7 @@ func (g *group) Set(ctx context.Context, s System, r *types.Resource, property s
 	}
 	if isAbsent(r.Value("ensure")) {
 		if !there {
-			note(r, g.log, "info", "already absent")
+			g.log.own(r, "info", "already absent")
 			return nil
 		}
 		if _, err := execute(ctx, s, command(s, "groupdel"), r.Name()); err != nil {
@@ -418,7 +418,7 @@ func (g *group) Set(ctx context.Context, s System, r *types.Resource, property s
 		return nil
 	}
 	if there {
-		note(r, g.log, "info", "already exists")
+		g.log.own(r, "info", "already exists")
 		return nil
 	}
 	argv := []string{command(s, "groupadd")}

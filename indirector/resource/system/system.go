@@ -76,7 +76,7 @@ func (s *System) run(ctx context.Context, c providers.Command) (providers.Result
 	}
 	if limit > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s", limit))
+		ctx, stop = context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %s: %w", limit, providers.ErrTimeout))
 		defer stop()
 	}
 	out := child.Buffer{Max: maxOutput, Full: func() { cancel(errTooMuch) }}
