@@ -26,10 +26,6 @@ func hostType() *Type {
 	})
 }
 
-// Targets is what a Host may have besides: other default files of the types that are
-// lists in a file. "" is the usual one.
-type Targets interface{ Target(typ string) string }
-
 // target is the property of the file that an entry is in.
 func target(doc, usual string) *Attribute {
 	return &Attribute{Name: "target", Doc: doc, Default: func(r *Resource) (data.Value, bool) {

@@ -31,6 +31,8 @@ type Type struct {
 	EvalGenerates bool // makes resources when it is evaluated (file)
 	Instances     Instances
 
+	// Ref is the reference of a resource, where that is not its type and title.
+	Ref func(r *Resource) string
 	// Titles returns the namevars that a title gives, in pairs of name and value.
 	// nil: the title is the only namevar. Rule RES-TYPE-10.
 	Titles func(title string) ([]data.Pair, error)
@@ -93,6 +95,7 @@ type Attribute struct {
 	Choices  []Choice
 	Patterns []Pattern // in the order in which error texts list them
 	Features []string  // without them it is not managed. Rule RES-TYPE-06.
+	Other    []string  // features that a value takes that is no choice (versions of packages)
 	All      bool      // array_matching => all. Rule RES-TYPE-05.
 	Creates  bool      // an ensure of which present and absent are "created" and "removed"
 	Always   bool      // out of sync in every run, and never corrective (notify's message)

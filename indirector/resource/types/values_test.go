@@ -29,7 +29,7 @@ func TestGoldenRalValues(t *testing.T) {
 func compareRow(t *testing.T, row data.Value) {
 	typ := typeOf(row.Get("type").Str())
 	if typ == nil {
-		t.Skipf("no type %q yet", row.Get("type").Str())
+		t.Fatalf("no type %q", row.Get("type").Str())
 	}
 	given := types.Given{Title: "x", Values: append(row.Get("with").Hash(), row.Get("set").Hash()...)}
 	if title, ok := row.Lookup("title"); ok {
@@ -150,6 +150,17 @@ func (debian) Which(program string) string {
 		if p == program || filepath.Base(p) == program {
 			return p
 		}
+	}
+	return ""
+}
+
+func (debian) LastSystemUID() int64 { return 999 }
+
+func (debian) WorkingDirectory() string { return "@DIR@" }
+
+func (debian) Home(user string) string {
+	if user == "root" {
+		return "/root"
 	}
 	return ""
 }
