@@ -257,9 +257,14 @@ func (l *look) retrieve(ctx context.Context, r *types.Resource) ([]data.Pair, er
 // type's order, then the parameters that are set. Rule RES-RAL-03.
 func (l *look) resource(r *types.Resource, is []data.Pair) *model.Resource {
 	var all []data.Pair
+	title := r.Title
+	if l.typ.Name == "sshkey" && r.Value("type").IsNil() {
+		title += "@" // Puppet's title of a key without a type
+		all = []data.Pair{data.P("name", r.Value("name")), data.P("type", data.OfString(""))}
+	}
 	gone := len(is) > 0 && is[0].Key.Str() == "ensure" && is[0].Value.Text() == "absent"
 	for _, name := range l.typ.Namevars {
-		if v := r.Value(name); v.Text() != r.Title {
+		if v := r.Value(name); l.typ.Attribute(name).Kind == types.Parameter && name != "provider" && !v.IsNil() && v.Text() != title && find(all, name).IsNil() {
 			all = append(all, data.P(name, plain(v)))
 		}
 	}
@@ -277,13 +282,13 @@ func (l *look) resource(r *types.Resource, is []data.Pair) *model.Resource {
 		all = append(all, data.P(a.Name, plain(v)))
 	}
 	for _, name := range r.Names() {
-		if a := l.typ.Attribute(name); a == nil || a.Kind == types.Property || slices.Contains(l.typ.Namevars, name) {
+		if a := l.typ.Attribute(name); a == nil || a.Kind == types.Property || slices.Contains(l.typ.Namevars, name) && name != "provider" {
 			continue
 		}
 		all = append(all, data.P(name, plain(r.Value(name))))
 	}
 	return &model.Resource{
-		Type: l.typ.Title(), Title: r.Title, Tags: r.Tags, Kind: "compilable_type", Parameters: data.OfHash(all),
+		Type: l.typ.Title(), Title: title, Tags: r.Tags, Kind: "compilable_type", Parameters: data.OfHash(all),
 	}
 }
 

@@ -138,7 +138,7 @@ func (m *mount) Instances(ctx context.Context, s System) ([]Instance, error) {
 		all[i].Properties[0] = data.P("ensure", data.OfSymbol(ensure))
 	}
 	for _, name := range names {
-		ghost := Instance{Name: name, Properties: []data.Pair{data.P("ensure", data.OfSymbol("ghost"))}}
+		ghost := Instance{Name: name, Properties: []data.Pair{data.P("ensure", data.OfSymbol("ghost")), data.P("target", data.OfString(m.defaultTarget(s)))}}
 		for _, field := range m.fields {
 			ghost.Properties = append(ghost.Properties, data.P(field, absent))
 		}

@@ -279,15 +279,32 @@ func (h *host) Fact(name string) (data.Value, bool) {
 	return v, true
 }
 
+// Feature knows those that the platform decides; others are real.
 func (h *host) Feature(name string) bool {
-	return h.Host == nil && (name == "posix" || name == "libshadow") || h.Host != nil && h.Host.Feature(name)
+	switch name {
+	case "systemd":
+		return h.s.facts.Get("comm").Str() == "systemd"
+	case "posix", "root", "libshadow", "manages_symlinks":
+		return true
+	}
+	return h.Host != nil && h.Host.Feature(name)
+}
+
+// Target is where a list is on the recorded system.
+func (h *host) Target(typ string) string {
+	file := map[string]string{"host": "hosts", "mount": "fstab", "mailalias": "aliases", "sshkey": "ssh/ssh_known_hosts"}[typ]
+	if file == "" {
+		return ""
+	}
+	return h.s.Path("/etc/" + file)
 }
 
 func (h *host) Setting(name string) (string, bool) {
-	if h.Host == nil {
-		return "", false
+	if h.Host != nil {
+		return h.Host.Setting(name)
 	}
-	return h.Host.Setting(name)
+	value, ok := map[string]string{"digest_algorithm": "sha256"}[name]
+	return value, ok
 }
 
 func (h *host) Exists(name string) bool {
