@@ -5,7 +5,7 @@ import "indirtui/indirector/data"
 // augeasType changes files through the library of Augeas.
 func augeasType() *Type {
 	return Define(Type{
-		Name: "augeas", Doc: "Changes files of configuration as trees, by Augeas.",
+		Name: "augeas", Module: "augeas_core", Doc: "Changes files of configuration as trees, by Augeas.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: augeasProviders(),
 		Features: []string{"execute_changes", "need_to_run?", "parse_commands"},
 		Validate: func(r *Resource) error {
@@ -42,7 +42,10 @@ func augeasType() *Type {
 
 // mungeContext: without a context, paths are below the file that is read.
 func mungeContext(r *Resource, v data.Value) (data.Value, error) {
-	if v.Len() == 0 && v.Kind() != data.Int && r.Value("incl").Truthy() {
+	if k := v.Kind(); k != data.String && k != data.List && k != data.Hash {
+		return v, badArgument("a context is text, not %s", v.Inspect())
+	}
+	if v.Len() == 0 && r.Value("incl").Truthy() {
 		return data.OfString("/files" + r.Value("incl").Text()), nil
 	}
 	return v, nil

@@ -12,7 +12,7 @@ import (
 // cronType is a job of cron. Rule RES-LIST-02.
 func cronType() *Type {
 	return Define(Type{
-		Name: "cron", Doc: "A job in the crontab of a user. It takes a command, and a time or special.",
+		Name: "cron", Module: "cron_core", Doc: "A job in the crontab of a user. It takes a command, and a time or special.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: cronProviders(), Validate: validateCron,
 		Require: []Auto{{"user", func(r *Resource) []string {
 			if u := r.Value("user"); u.Truthy() {
@@ -40,7 +40,9 @@ func cronType() *Type {
 				Wanted:     func(_ *Resource, should []data.Value, _ data.Value) data.Value { return data.OfList(should) },
 				ShowShould: func(_ *Resource, v data.Value) string { return joinWords(list(v), ",") },
 			},
-			{Name: "user", Doc: "The user whose crontab it is."},
+			{Name: "user", Doc: "The user whose crontab it is.", Default: func(r *Resource) (data.Value, bool) {
+				return currentUser(r.Host), r.Provider == nil
+			}},
 			{Name: "target", Doc: "The crontab, by its user. The default is the user.", Default: cronTarget},
 			nameParameter("The name, which is in a comment of the crontab."),
 		},
@@ -169,10 +171,14 @@ func cronTarget(r *Resource) (data.Value, bool) {
 	if u := r.Value("user"); u.Truthy() {
 		return u, true
 	}
-	if me, ok := r.Host.Fact("identity.user"); ok && me.Text() != "" {
-		return me, true
+	return currentUser(r.Host), true
+}
+
+func currentUser(h Host) data.Value {
+	if me, ok := h.Fact("identity.user"); ok && me.Text() != "" {
+		return me
 	}
-	return data.OfString("root"), true
+	return data.OfString("root")
 }
 
 // validateCron: special is instead of a time.

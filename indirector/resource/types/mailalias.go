@@ -3,7 +3,7 @@ package types
 // mailaliasType is a line of the aliases of mail. Rule RES-LIST-04.
 func mailaliasType() *Type {
 	return Define(Type{
-		Name: "mailalias", Doc: "An entry of the aliases of mail: who gets what is sent to a name.",
+		Name: "mailalias", Module: "mailalias_core", Doc: "An entry of the aliases of mail: who gets what is sent to a name.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: mailaliasProviders(),
 		Validate: func(r *Resource) error {
 			if r.Value("recipient").Truthy() && r.Value("file").Truthy() {

@@ -11,7 +11,7 @@ import (
 // mountType is an entry of fstab, and whether it is mounted. Rule RES-LIST-03.
 func mountType() *Type {
 	return Define(Type{
-		Name: "mount", Doc: "A file system in the fstab, and whether it is mounted.",
+		Name: "mount", Module: "mount_core", Doc: "A file system in the fstab, and whether it is mounted.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: mountProviders(),
 		Features: []string{"refreshable"}, Refreshable: true, SelfRefresh: true,
 		Require: []Auto{{"mount", mountsAbove}}, Before: []Auto{{"file", filesBelow}},
@@ -36,7 +36,7 @@ func mountType() *Type {
 			target("The fstab. The default is that of the system.", "/etc/fstab"),
 			{Name: "name", Kind: Parameter, Doc: "The directory on which it is mounted.", Validate: onlyLinuxBlanks("name"), Munge: mungeMountName},
 			{
-				Name: "remounts", Kind: Parameter, Choices: choices("true", "false"), Default: canRemount,
+				Name: "remounts", Kind: Parameter, Choices: choices("true", "false"), Preset: data.OfBool(true), Default: canRemount,
 				Doc: "Whether the system can mount it again in place. If not, it is unmounted and mounted.",
 			},
 		},
@@ -57,6 +57,8 @@ func noBlanks(name string, filled bool) func(*Resource, data.Value) error {
 	return func(_ *Resource, v data.Value) error {
 		s, err := textOf(v)
 		switch {
+		case v.Kind() == data.Hash && v.Len() > 0:
+			return nil // it is not empty, and Puppet looks no further
 		case err != nil && filled:
 			return err
 		case strings.ContainsAny(s, blanks):

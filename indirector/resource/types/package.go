@@ -214,7 +214,7 @@ func packageFiles(r *Resource) []string {
 	var files []string
 	for _, name := range []string{"responsefile", "adminfile", "source"} {
 		v := r.Value(name)
-		if v.Truthy() && (name != "source" || absolute(v)) {
+		if v.Truthy() && (name != "source" || r.absolute(v)) {
 			files = append(files, v.Text())
 		}
 	}

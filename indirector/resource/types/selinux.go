@@ -5,7 +5,7 @@ import "indirtui/indirector/data"
 // selbooleanType is a switch of SELinux.
 func selbooleanType() *Type {
 	return Define(Type{
-		Name: "selboolean", Doc: "A boolean of SELinux.",
+		Name: "selboolean", Module: "selinux_core", Doc: "A boolean of SELinux.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: selbooleanProviders(),
 		Attributes: []*Attribute{
 			{Name: "value", Doc: "Whether it is on.", Choices: choices("on", "off", "true", "false"), Munge: mungeOnOff},
@@ -28,7 +28,7 @@ func mungeOnOff(_ *Resource, v data.Value) (data.Value, error) {
 // selmoduleType is a module of the policy of SELinux.
 func selmoduleType() *Type {
 	return Define(Type{
-		Name: "selmodule", Doc: "A module of the policy of SELinux.",
+		Name: "selmodule", Module: "selinux_core", Doc: "A module of the policy of SELinux.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: selmoduleProviders(),
 		Require: []Auto{{"file", func(r *Resource) []string {
 			if p := r.Value("selmodulepath"); p.Truthy() {

@@ -25,7 +25,7 @@ func keyKinds(names ...string) []Choice {
 // sshAuthorizedKeyType is a key with which a user may log in. Rule RES-LIST-04.
 func sshAuthorizedKeyType() *Type {
 	return Define(Type{
-		Name: "ssh_authorized_key", Doc: "A key in the authorized_keys of a user, who may log in with it.",
+		Name: "ssh_authorized_key", Module: "sshkeys_core", Doc: "A key in the authorized_keys of a user, who may log in with it.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: sshAuthorizedKeyProviders(), Validate: validateAuthorizedKey,
 		Require: []Auto{{"user", func(r *Resource) []string {
 			if u := r.Value("user"); u.Truthy() {
@@ -99,7 +99,7 @@ func validateAuthorizedKey(r *Resource) error {
 // sshkeyType is a known host of ssh. It is unique by name and kind. Rule RES-LIST-04.
 func sshkeyType() *Type {
 	return Define(Type{
-		Name: "sshkey", Doc: "A key of a host in the known hosts of ssh.",
+		Name: "sshkey", Module: "sshkeys_core", Doc: "A key of a host in the known hosts of ssh.",
 		Namevars: []string{"type", "name"}, Instances: ByProviders, Providers: sshkeyProviders(),
 		Titles: sshkeyTitle,
 		Ref: func(r *Resource) string {

@@ -1,7 +1,6 @@
 package types
 
 import (
-	"path"
 	"regexp"
 	"strings"
 
@@ -44,10 +43,7 @@ func mungeTidyPath(r *Resource, v data.Value) (data.Value, error) {
 	if err != nil {
 		return v, badArgument("%v", err)
 	}
-	if !strings.HasPrefix(s, "/") {
-		s = workingDirectory(r.Host) + "/" + s
-	}
-	return data.OfString(path.Clean(s)), nil
+	return data.OfString(r.expanded(s)), nil
 }
 
 func mungeTidyRecurse(_ *Resource, v data.Value) (data.Value, error) {
@@ -75,7 +71,7 @@ func mungeMatches(r *Resource, v data.Value) (data.Value, error) {
 var (
 	ageUnits  = map[string]int64{"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 	sizeUnits = map[string]int64{"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-	measure   = regexp.MustCompile(`(?m)^([0-9]+)(\w?)\w*$`)
+	withUnit  = regexp.MustCompile(`(?m)^([0-9]+)(\w)\w*$`)
 )
 
 // mungeAge makes seconds.
@@ -102,16 +98,16 @@ func mungeSize(_ *Resource, v data.Value) (data.Value, error) {
 	return product(number, sizeUnits[unit])
 }
 
-// measured splits "2mb" into the number and the first letter of its unit.
+// measured splits "2mb" into the number and the first letter of its unit. Of a number of
+// several digits Puppet takes the last for its unit.
 func measured(v data.Value, usual string) (number, unit string, ok bool) {
-	m := measure.FindStringSubmatch(v.Str())
-	if v.Kind() != data.String || m == nil {
+	if v.Kind() != data.String {
 		return "", "", false
 	}
-	if unit = strings.ToLower(m[2]); unit == "" {
-		unit = usual
+	if m := withUnit.FindStringSubmatch(v.Str()); m != nil {
+		return m[1], strings.ToLower(m[2]), true
 	}
-	return m[1], unit, true
+	return digits.FindString(v.Str()), usual, digits.MatchString(v.Str())
 }
 
 func product(number string, by int64) (data.Value, error) {

@@ -18,6 +18,7 @@ import (
 type Type struct {
 	Name       string   // "file", lower case
 	Doc        string   // plain text, the first sentence is its summary
+	Module     string   // that brings it; "" is Puppet itself
 	Namevars   []string // mostly one
 	Attributes []*Attribute
 	Features   []string // that its providers may have
@@ -102,7 +103,8 @@ type Attribute struct {
 	Secret   bool      // always sensitive. Rule RES-TYPE-09.
 	Event    string    // the name of every event of it; "" is the usual one
 
-	// Preset is the default; one that is nil or false is only documented. Rule RES-TYPE-01.
+	// Preset is the default; one that is nil or false is only documented, as is that beside
+	// a Default. Rule RES-TYPE-01.
 	Preset data.Value
 	// Setting names the setting that is the default.
 	Setting string

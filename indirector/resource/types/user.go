@@ -211,7 +211,7 @@ func manageHome() *Attribute {
 
 var belowHome = regexp.MustCompile(`(?m)^(~|%h)/`)
 
-func validatePurgeKeys(_ *Resource, v data.Value) error {
+func validatePurgeKeys(r *Resource, v data.Value) error {
 	if w := word(v); v.Kind() != data.List && (w == "true" || w == "false") {
 		return nil
 	}
@@ -222,7 +222,7 @@ func validatePurgeKeys(_ *Resource, v data.Value) error {
 		if f.Kind() != data.String {
 			return refuse("Each entry for purge_ssh_keys must be a string, not a %s", class(f))
 		}
-		if !absolute(f) && !belowHome.MatchString(f.Str()) {
+		if !r.absolute(f) && !belowHome.MatchString(f.Str()) {
 			return refuse("Paths to keyfiles must be absolute, not %s", f.Str())
 		}
 	}
