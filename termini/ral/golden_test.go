@@ -89,7 +89,7 @@ func TestGoldenRalRequests(t *testing.T) {
 		}
 		kase.Tree.Plant(t, root)
 		s := systemtest.New(kase.Case, root, nil)
-		terminus := &ral.Terminus{System: s}
+		terminus := &ral.Terminus{System: s, Host: s.Host}
 		for _, r := range kase.Requests {
 			if r.Verb == "save" {
 				t.Log("save " + r.Key + " is left out: nothing is applied yet")

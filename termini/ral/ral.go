@@ -39,8 +39,10 @@ var ofRequest = []string{"ip", "node", "authenticated", "ignore_terminus", "igno
 // A Terminus reads the machine at each request.
 type Terminus struct {
 	env indirector.Env
-	// System is the machine; nil is the one that this program runs on.
+	// System is the machine, and Host what types ask of it; nil is the one that this
+	// program runs on.
 	System providers.System
+	Host   types.Host
 }
 
 var (
@@ -77,16 +79,15 @@ func (t *Terminus) look(ctx context.Context, key string) (*look, error) {
 			Hidden:  "this program has no such type; types that are written in Ruby are not read yet",
 		}
 	}
-	machine := t.System
+	machine, host := t.System, t.Host
 	if machine == nil {
-		host, err := t.machine(ctx)
-		if err != nil {
+		var err error
+		if host, err = t.machine(ctx); err != nil {
 			return nil, err
 		}
 		machine = system.New(host)
 	}
-	l.system = system.ReadOnly(machine)
-	l.host = types.NewSelection(machine, nil)
+	l.system, l.host = system.ReadOnly(machine), types.NewSelection(host, nil)
 	return l, nil
 }
 
