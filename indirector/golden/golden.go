@@ -34,12 +34,12 @@ func PathBeside(tb testing.TB, dir string, part ...string) string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	for _, other := range []string{"dispatch", "formats", "fileserver", "rich", "lang", "stores"} {
+	for _, other := range []string{"dispatch", "formats", "fileserver", "rich", "lang", "stores", "ral"} {
 		if entries, err := os.ReadDir(filepath.Join(set, other)); err == nil && len(entries) > 0 {
 			tb.Skipf("the set %s has no %s", set, filepath.Join(part...))
 		}
 	}
-	tb.Fatalf("%s is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang nor stores", set)
+	tb.Fatalf("%s is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang nor stores nor ral", set)
 	return ""
 }
 

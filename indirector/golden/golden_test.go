@@ -37,8 +37,8 @@ func TestPath(t *testing.T) {
 		{"the copy", "", "formats", filepath.Join("testdata", "formats")},
 		{"a part that is there", set, "formats", filepath.Join(set, "formats")},
 		{"a part that is not", set, "dispatch", "skipped: the set " + set + " has no dispatch"},
-		{"nothing", empty, "formats", "failed: " + empty + " is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang nor stores"},
-		{"nowhere", filepath.Join(empty, "x"), "formats", "failed: " + filepath.Join(empty, "x") + " is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang nor stores"},
+		{"nothing", empty, "formats", "failed: " + empty + " is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang nor stores nor ral"},
+		{"nowhere", filepath.Join(empty, "x"), "formats", "failed: " + filepath.Join(empty, "x") + " is no set of golden data: it has neither dispatch nor formats nor fileserver nor rich nor lang nor stores nor ral"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("INDIRTUI_GOLDEN", tt.set)

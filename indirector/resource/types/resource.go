@@ -1,6 +1,12 @@
 package types
 
-import "indirtui/indirector/data"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"indirtui/indirector/data"
+)
 
 // A Resource is an instance of a Type with its attributes set. It belongs to one
 // goroutine.
@@ -14,18 +20,20 @@ type Resource struct {
 	Virtual  bool
 	Provider *Provider // nil: there is none, or none is suitable
 	Host     Host
+	Catalog  Catalog // nil outside of one
 	// Log takes warnings of setting attributes, in Puppet's words. It may be nil.
 	Log func(level, message string)
 
 	values map[string]*value
+	order  []string // of values: that in which they were set
 }
 
 // A value is an attribute of a resource.
 type value struct {
 	of        *Attribute
-	should    []data.Value // one for parameters; wanted values of properties
+	given     []data.Value // as it was set first
+	should    []data.Value // what became of it: one for parameters; nil: not managed
 	sensitive bool
-	defaulted bool
 }
 
 // Given is what a resource is made of.
@@ -38,61 +46,404 @@ type Given struct {
 	Virtual   bool
 	Values    []data.Pair
 	Sensitive []string
+	Catalog   Catalog // nil: there is none, and aliases are refused
 }
 
 // New makes a resource: attributes are set in the type's order, then defaults, then
 // the whole is validated. Errors are those of Puppet: "Parameter mode failed on
-// File[/x]: ...". Rules RES-TYPE-01 and RES-TYPE-02.
-func New(t *Type, host Host, g Given, log func(level, message string)) (*Resource, error)
+// File[/x]: ...". If host is a *Selection, each type's default provider is chosen once.
+// log may be nil. Rules RES-TYPE-01 and RES-TYPE-02.
+func New(t *Type, host Host, g Given, log func(level, message string)) (*Resource, error) {
+	r := &Resource{
+		Type: t, Title: g.Title, File: g.File, Line: g.Line, Exported: g.Exported, Virtual: g.Virtual,
+		Host: host, Catalog: g.Catalog, Log: log, values: map[string]*value{},
+	}
+	r.ownTags(g.Tags)
+	values, err := r.withTitle(g)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Namevars) == 1 {
+		if err := r.setFrom(values, t.Namevars[0]); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.setDefault(t.index["provider"]); err != nil {
+		return nil, err
+	}
+	if err := r.setAll(values); err != nil {
+		return nil, err
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	r.markSensitive(g.Sensitive)
+	if t.Finish != nil {
+		if err := t.Finish(r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
 
-// Ref is "File[/etc/motd]", with the title.
-func (r *Resource) Ref() string
+// withTitle returns the values with what the title gives, unless they were given.
+func (r *Resource) withTitle(g Given) (map[string]data.Value, error) {
+	values := make(map[string]data.Value, len(g.Values)+1)
+	if r.Type.Titles == nil {
+		values[r.Type.Namevars[0]] = data.OfString(g.Title)
+	} else {
+		pairs, err := r.Type.Titles(g.Title)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pairs {
+			values[p.Key.Str()] = p.Value
+		}
+	}
+	for _, p := range g.Values {
+		name := p.Key.Str()
+		if a := r.Type.Attribute(name); a != nil {
+			name = a.Name
+		}
+		values[name] = p.Value
+	}
+	return values, nil
+}
+
+func (r *Resource) setFrom(values map[string]data.Value, name string) error {
+	v, ok := values[name]
+	if !ok {
+		return nil
+	}
+	delete(values, name)
+	return r.Set(name, v)
+}
+
+// setAll sets values in the type's order, then those that there are not, which fails,
+// then defaults of what was not set.
+func (r *Resource) setAll(values map[string]data.Value) error {
+	var unset []*Attribute
+	for _, a := range slices.Concat(r.Type.Attributes, Metaparameters()) {
+		if _, ok := values[a.Name]; !ok {
+			unset = append(unset, a)
+			continue
+		}
+		if err := r.setFrom(values, a.Name); err != nil {
+			return err
+		}
+	}
+	for _, name := range sortedKeys(values) {
+		if err := r.Set(name, values[name]); err != nil {
+			return err
+		}
+	}
+	for _, a := range unset {
+		if err := r.setDefault(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setDefault sets an attribute to its default, if it has one and was not set. A default
+// that is false is none: the attribute stays unset, as in Puppet.
+func (r *Resource) setDefault(a *Attribute) error {
+	if a == nil || r.values[a.Name] != nil {
+		return nil
+	}
+	v := a.Preset
+	switch {
+	case a.Default != nil:
+		var ok bool
+		if v, ok = a.Default(r); !ok {
+			return nil
+		}
+	case a.Setting != "":
+		text, _ := r.Host.Setting(a.Setting)
+		v = data.OfString(text)
+	}
+	if !v.Truthy() {
+		return nil
+	}
+	x := r.attribute(a)
+	if x == nil {
+		return nil
+	}
+	return r.assign(x, v)
+}
+
+// attribute returns the value of an attribute, which it makes if need be, or nil if the
+// provider lacks what that takes. Rule RES-TYPE-06.
+func (r *Resource) attribute(a *Attribute) *value {
+	if r.Provider != nil && !r.Provider.Supports(a.Features) {
+		r.debugUnsupported(a)
+		return nil
+	}
+	x := r.values[a.Name]
+	if x == nil {
+		x = &value{of: a}
+		r.values[a.Name] = x
+		r.order = append(r.order, a.Name)
+	}
+	return x
+}
+
+func (r *Resource) debugUnsupported(a *Attribute) {
+	var lacking []string
+	for _, f := range a.Features {
+		if !r.Provider.Supports([]string{f}) {
+			lacking = append(lacking, f)
+		}
+	}
+	r.log("debug", fmt.Sprintf("Provider %s does not support features %s; not managing attribute %s",
+		r.Provider.Name, joined(lacking), a.Name))
+}
+
+// Set sets one attribute: validates, then munges. Rule RES-TYPE-02.
+func (r *Resource) Set(name string, v data.Value) error {
+	a := r.Type.Attribute(name)
+	if a == nil {
+		return r.at(refuse("no parameter named '%s'", name))
+	}
+	if v.IsNil() {
+		return refuse("Got nil value for %s", a.Name)
+	}
+	x := r.attribute(a)
+	if x == nil {
+		return nil
+	}
+	if err := r.assign(x, v); err != nil {
+		return r.at(refuse("Parameter %s failed on %s: %s", a.Name, r.Ref(), err))
+	}
+	return nil
+}
+
+// assign validates and munges v for an attribute. A Sensitive is opened, and its
+// attribute redacted from then on; a Deferred is kept as it is until it is resolved.
+// Rule RES-TYPE-09.
+func (r *Resource) assign(x *value, v data.Value) error {
+	if inner, ok := Unwrap(v); ok {
+		x.sensitive = true
+		v = inner
+	}
+	all := []data.Value{v}
+	if x.of.Kind == Property && v.Kind() == data.List {
+		all = v.List()
+	}
+	x.given = all
+	for _, v := range all {
+		if err := r.validate(x.of, v); err != nil {
+			return err
+		}
+	}
+	should := make([]data.Value, len(all))
+	for i, v := range all {
+		if IsDeferred(v) {
+			should[i] = v
+			continue
+		}
+		m, err := r.munge(x.of, v)
+		if err != nil {
+			return err
+		}
+		should[i] = m
+	}
+	x.should = should
+	return nil
+}
+
+func (r *Resource) validate(a *Attribute, v data.Value) error {
+	if IsDeferred(v) {
+		return nil
+	}
+	if a.Validate != nil {
+		return a.Validate(r, v)
+	}
+	return r.Check(a, v)
+}
+
+func (r *Resource) munge(a *Attribute, v data.Value) (data.Value, error) {
+	if a.Munge == nil {
+		return a.Choose(v), nil
+	}
+	m, err := a.Munge(r, v)
+	if bad, ok := err.(argumentError); ok {
+		err = refuse("Munging failed for value %s in class %s: %s", v.Inspect(), a.Name, string(bad))
+	}
+	return m, err
+}
+
+// Validate checks the resource as a whole. As long as a value is deferred, it does not.
+func (r *Resource) Validate() error {
+	if r.Type.Validate == nil || len(r.Deferred()) > 0 {
+		return nil
+	}
+	if err := r.Type.Validate(r); err != nil {
+		return r.at(refuse("Validation of %s failed: %s", r.Ref(), err))
+	}
+	return nil
+}
+
+// Deferred are the attributes whose values are still to be resolved. Rule RES-CONV-03.
+func (r *Resource) Deferred() []string {
+	var names []string
+	for _, name := range r.order {
+		if slices.ContainsFunc(r.values[name].should, IsDeferred) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Ref is "File[/etc/motd]", with the title. That of a component is its title.
+func (r *Resource) Ref() string {
+	if r.Type.Name == "component" {
+		return r.Title
+	}
+	return r.Type.Title() + "[" + r.Title + "]"
+}
 
 // Name is the value of the (first) namevar.
-func (r *Resource) Name() string
+func (r *Resource) Name() string { return r.Value(r.Type.Namevars[0]).Text() }
 
-// UniqueKey is the namevars as one text. Rule RES-TYPE-10.
-func (r *Resource) UniqueKey() string
+// UniqueKey is the namevars as one text: `["/etc/motd"]`, sorted by their names.
+// Rule RES-TYPE-10.
+func (r *Resource) UniqueKey() string {
+	names := slices.Sorted(slices.Values(r.Type.Namevars))
+	key := make([]data.Value, len(names))
+	for i, n := range names {
+		key[i] = r.Value(n)
+	}
+	return data.OfList(key).Inspect()
+}
 
-// Set sets one attribute: validates, then munges.
-func (r *Resource) Set(name string, v data.Value) error
+// Has reports whether an attribute is there: by a manifest, by its default, or because
+// it is audited.
+func (r *Resource) Has(name string) bool { return r.values[r.name(name)] != nil }
 
-// Has reports whether an attribute is set, by a manifest or by its default.
-func (r *Resource) Has(name string) bool
+// name is the attribute that is meant by a name: that of the namevar for "name".
+func (r *Resource) name(name string) string {
+	if name == "name" && len(r.Type.Namevars) == 1 {
+		return r.Type.Namevars[0]
+	}
+	return name
+}
+
+// Names are the attributes that are there, in the order in which they were set.
+func (r *Resource) Names() []string { return slices.Clone(r.order) }
 
 // Value is that of a parameter, or the first wanted one of a property (all of them,
 // as a list, where the property takes all); nil if it is not set.
-func (r *Resource) Value(name string) data.Value
-
-// Should is all wanted values of a property.
-func (r *Resource) Should(name string) []data.Value
-
-// Properties are the names of those that are set, in the type's order: ensure first.
-func (r *Resource) Properties() []string
-
-// Sensitive reports whether the values of an attribute are to be redacted.
-func (r *Resource) Sensitive(name string) bool
-
-// InSync reports whether what is is what should be. Rule RES-TYPE-05.
-func (r *Resource) InSync(property string, is data.Value) (bool, error)
-
-// ChangeText is the message for a change of a property. Rule RES-EV-04.
-func (r *Resource) ChangeText(property string, is data.Value) string
-
-// EventName is "mode_changed" or the name that the value of ensure has. Rule RES-EV-03.
-func (r *Resource) EventName(property string, is data.Value) string
-
-// Select returns the provider of a type on a host and what was thought of each: the
-// answer to "why this one". Rule RES-PROV-02.
-func Select(t *Type, h Host) (*Provider, []Candidate)
-
-// A Candidate is a provider with what counts for and against it.
-type Candidate struct {
-	Provider    *Provider
-	Suitable    bool
-	Why         string // "not suitable: /usr/bin/dnf is not there", "default for os.family = debian"
-	Specificity int
+func (r *Resource) Value(name string) data.Value {
+	x := r.values[r.name(name)]
+	if x == nil || x.should == nil {
+		return data.Value{}
+	}
+	return x.wanted(r, data.OfSymbol("absent"))
 }
 
-// All are the types that are built in, by name.
-func All() map[string]*Type
+// Wanted is what a property should be, given what it is: the value of events, and what
+// providers set. Rule RES-TYPE-08.
+func (r *Resource) Wanted(property string, is data.Value) data.Value {
+	x := r.values[property]
+	if x == nil || x.should == nil {
+		return data.Value{}
+	}
+	return x.wanted(r, is)
+}
+
+func (x *value) wanted(r *Resource, is data.Value) data.Value {
+	if len(x.should) == 1 && IsDeferred(x.should[0]) {
+		return x.should[0]
+	}
+	shown := x.shown()
+	switch {
+	case x.of.Wanted != nil:
+		return x.of.Wanted(r, shown, is)
+	case x.of.All:
+		return data.OfList(shown)
+	case len(shown) == 0:
+		return data.Value{}
+	}
+	return shown[0]
+}
+
+func (x *value) shown() []data.Value {
+	if x.of.Unmunge == nil {
+		return x.should
+	}
+	all := make([]data.Value, len(x.should))
+	for i, v := range x.should {
+		all[i] = x.of.Unmunge(v)
+	}
+	return all
+}
+
+// Should is all wanted values of a property, as they are compared; nil if it is not
+// managed.
+func (r *Resource) Should(name string) []data.Value {
+	if x := r.values[r.name(name)]; x != nil {
+		return x.should
+	}
+	return nil
+}
+
+// Original is what an attribute was set to, before it was munged: the text of a
+// file's content.
+func (r *Resource) Original(name string) []data.Value {
+	if x := r.values[r.name(name)]; x != nil {
+		return x.given
+	}
+	return nil
+}
+
+// Managed reports whether a property has a value that should be.
+func (r *Resource) Managed(property string) bool { return r.Should(property) != nil }
+
+// Unset takes an attribute away.
+func (r *Resource) Unset(name string) {
+	delete(r.values, name)
+	r.order = slices.DeleteFunc(r.order, func(n string) bool { return n == name })
+}
+
+// Properties are the names of those that are there, in the type's order: ensure first.
+// Those that are only audited are not managed.
+func (r *Resource) Properties() []string {
+	var names []string
+	for _, a := range r.Type.Attributes {
+		if a.Kind == Property && r.values[a.Name] != nil {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// AnyManaged reports whether a property is managed: ensure defaults to present then.
+// Rule RES-TYPE-07.
+func (r *Resource) AnyManaged() bool {
+	for _, name := range r.Properties() {
+		if r.Value(name).Truthy() {
+			return true
+		}
+	}
+	return false
+}
+
+// at adds where the resource is declared.
+func (r *Resource) at(err error) error {
+	switch {
+	case r.File != "" && r.Line > 0:
+		return refuse("%s (file: %s, line: %d)", err, r.File, r.Line)
+	case r.File != "":
+		return refuse("%s (file: %s)", err, r.File)
+	case r.Line > 0:
+		return refuse("%s (line: %s)", err, strconv.FormatInt(r.Line, 10))
+	}
+	return err
+}
+
+func (r *Resource) log(level, message string) {
+	if r.Log != nil {
+		r.Log(level, message)
+	}
+}

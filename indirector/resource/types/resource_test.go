@@ -1,0 +1,43 @@
+package types_test
+
+import (
+	"testing"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/resource/types"
+)
+
+// notify makes a resource of type notify with one attribute, or none.
+func notify(t *testing.T, pairs ...data.Pair) (*types.Resource, error) {
+	t.Helper()
+	return types.New(types.All()["notify"], debian{}, types.Given{Title: "t", File: "/site.pp", Line: 3, Values: pairs}, nil)
+}
+
+// TestWhere: errors name the place of the resource.
+func TestWhere(t *testing.T) {
+	t.Parallel()
+	_, err := notify(t, data.P("withpath", data.OfString("x")))
+	const want = `Parameter withpath failed on Notify[t]: Invalid value "x". Valid values are true, false. (file: /site.pp, line: 3)`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestDeferred: a deferred value is neither validated nor munged until it is resolved.
+func TestDeferred(t *testing.T) {
+	t.Parallel()
+	call := data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Deferred")), data.P("name", data.OfString("f"))})
+	r, err := notify(t, data.P("withpath", call))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Deferred(); len(got) != 1 || got[0] != "withpath" {
+		t.Fatalf("deferred: %v", got)
+	}
+	if err := r.Set("withpath", data.OfString("x")); err == nil {
+		t.Error("a resolved value is not validated")
+	}
+	if err := r.Set("withpath", data.OfBool(true)); err != nil || len(r.Deferred()) != 0 {
+		t.Errorf("%v, deferred: %v", err, r.Deferred())
+	}
+}

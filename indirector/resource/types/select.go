@@ -1,0 +1,257 @@
+package types
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"indirtui/indirector/data"
+)
+
+// A Candidate is a provider with what counts for and against it.
+type Candidate struct {
+	Provider    *Provider
+	Suitable    bool
+	Default     bool     // a defaultfor matches, and no notdefaultfor
+	Specificity int      // of several, the highest counts
+	Why         []string // "/usr/bin/dnf is not there", "default for os.family = debian"
+}
+
+// Select returns the default provider of a type on a host, or nil, and what was thought
+// of each: the answer to "why this one". Rule RES-PROV-02.
+func Select(t *Type, h Host) (*Provider, []Candidate) {
+	all := make([]Candidate, len(t.Providers))
+	for i, p := range t.Providers {
+		all[i] = weigh(p, h)
+	}
+	best := contenders(all)
+	if len(best) == 0 {
+		return nil, all
+	}
+	return best[0].Provider, all
+}
+
+// contenders are the candidates that are equally good, and better than the others.
+func contenders(all []Candidate) []Candidate {
+	suitable := slices.DeleteFunc(slices.Clone(all), func(c Candidate) bool { return !c.Suitable })
+	best := slices.DeleteFunc(slices.Clone(suitable), func(c Candidate) bool { return !c.Default })
+	if len(best) == 0 {
+		best = suitable
+	}
+	highest := 0
+	for _, c := range best {
+		highest = max(highest, c.Specificity)
+	}
+	return slices.DeleteFunc(best, func(c Candidate) bool { return c.Specificity < highest })
+}
+
+func weigh(p *Provider, h Host) Candidate {
+	c := Candidate{Provider: p, Suitable: true, Specificity: depth(p)}
+	for _, f := range p.Confines {
+		if problem := f.problem(h); problem != "" {
+			c.Suitable = false
+			c.Why = append(c.Why, problem)
+		}
+	}
+	for _, cmd := range p.Commands {
+		if !cmd.Optional && h.Which(cmd.Path) == "" {
+			c.Suitable = false
+			c.Why = append(c.Why, cmd.Path+" is not there")
+		}
+	}
+	if not := matching(p.NotDefaultFor, h); not != nil {
+		c.Why = append(c.Why, "not the default for "+not.String())
+		return c
+	}
+	if m := matching(p.DefaultFor, h); m != nil {
+		c.Default = true
+		c.Specificity += 100 * len(m)
+		c.Why = append(c.Why, "default for "+m.String())
+	}
+	return c
+}
+
+// depth is the number of classes from a provider up to Ruby's BasicObject.
+func depth(p *Provider) int { return len(p.Parents) + 4 }
+
+// String is "os.family = debian and os.name = ubuntu or mint".
+func (f Facts) String() string {
+	var parts []string
+	for name, values := range f {
+		parts = append(parts, name+" = "+strings.Join(values, " or "))
+	}
+	sort.Strings(parts)
+	return strings.Join(parts, " and ")
+}
+
+func matching(all []Facts, h Host) Facts {
+	for _, f := range all {
+		if f.match(h) {
+			return f
+		}
+	}
+	return nil
+}
+
+func (f Facts) match(h Host) bool {
+	for name, values := range f {
+		if name == "feature" {
+			if !slices.ContainsFunc(values, h.Feature) {
+				return false
+			}
+			continue
+		}
+		is := fact(h, name)
+		if is == "" || !slices.ContainsFunc(values, func(want string) bool { return matchesFact(is, want) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchesFact compares in lower case; a value in slashes is a regular expression.
+func matchesFact(is, want string) bool {
+	if len(want) > 1 && want[0] == '/' && want[len(want)-1] == '/' {
+		re, err := regexp.Compile(want[1 : len(want)-1])
+		return err == nil && re.MatchString(is)
+	}
+	return is == strings.ToLower(want)
+}
+
+func fact(h Host, name string) string {
+	v, _ := h.Fact(name)
+	return strings.ToLower(v.Text())
+}
+
+// problem returns why a confine does not hold, or "". Rule RES-PROV-01.
+func (c Confine) problem(h Host) string {
+	switch c.Kind {
+	case "exists":
+		if !h.Exists(c.Name) {
+			return c.Name + " is not there"
+		}
+	case "feature", "true":
+		if !h.Feature(c.Name) {
+			return "the feature " + c.Name + " is lacking"
+		}
+	case "false":
+		if h.Feature(c.Name) {
+			return "it is not for systems with " + c.Name
+		}
+	case "any":
+		if matching(c.Any, h) == nil {
+			return "it is for other systems"
+		}
+	case "fact":
+		is, ok := h.Setting(c.Name)
+		if !ok {
+			is = fact(h, c.Name)
+		}
+		if !c.has(is) {
+			return fmt.Sprintf("%s is %s, not %s", c.Name, known(is), strings.Join(c.Values, " or "))
+		}
+	case "not":
+		if is := fact(h, c.Name); c.has(is) {
+			return c.Name + " is " + is
+		}
+	default:
+		return "never suitable"
+	}
+	return ""
+}
+
+func (c Confine) has(is string) bool {
+	return slices.ContainsFunc(c.Values, func(want string) bool { return strings.EqualFold(is, want) })
+}
+
+func known(is string) string {
+	if is == "" {
+		return "not known"
+	}
+	return is
+}
+
+// A Selection is a Host on which the default provider of each type is chosen once. It
+// may be used from several goroutines.
+type Selection struct {
+	Host
+	log func(level, message string)
+
+	mu     sync.Mutex
+	chosen map[*Type]*Provider
+}
+
+// NewSelection returns a Selection. log takes the warning about several default
+// providers, and may be nil.
+func NewSelection(h Host, log func(level, message string)) *Selection {
+	return &Selection{Host: h, log: log, chosen: map[*Type]*Provider{}}
+}
+
+// Default is the default provider of a type, or nil.
+func (s *Selection) Default(t *Type) *Provider {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.chosen[t]
+	if ok {
+		return p
+	}
+	p, all := Select(t, s.Host)
+	s.chosen[t] = p
+	if best := contenders(all); len(best) > 1 && s.log != nil {
+		s.log("warning", severalDefaults(t, best))
+	}
+	return p
+}
+
+func severalDefaults(t *Type, best []Candidate) string {
+	names := make([]string, len(best))
+	for i, c := range best {
+		names[i] = c.Provider.Name
+	}
+	return fmt.Sprintf("Found multiple default providers for %s: %s; using %s", t.Name, joined(names), names[0])
+}
+
+// defaultProvider is the one of t on r's host.
+func (r *Resource) defaultProvider() *Provider {
+	if s, ok := r.Host.(*Selection); ok {
+		return s.Default(r.Type)
+	}
+	return NewSelection(r.Host, r.Log).Default(r.Type)
+}
+
+// providerParameter is the attribute provider of types that have providers.
+func providerParameter() *Attribute {
+	return &Attribute{
+		Name: "provider", Kind: Parameter,
+		Doc: "How the resource is done on this system. The best that is suitable is the default.",
+		Default: func(r *Resource) (data.Value, bool) {
+			p := r.defaultProvider()
+			if p == nil {
+				return data.Value{}, false
+			}
+			return data.OfSymbol(p.Name), true
+		},
+		Validate: func(r *Resource, v data.Value) error {
+			if name := word(first(v)); r.Type.Provider(name) == nil {
+				return refuse("Invalid %s provider '%s'", r.Type.Name, name)
+			}
+			return nil
+		},
+		Munge: func(r *Resource, v data.Value) (data.Value, error) {
+			name := word(first(v))
+			r.Provider = r.Type.Provider(name)
+			return data.OfSymbol(name), nil
+		},
+	}
+}
+
+// first is the first element of a list, or the value itself.
+func first(v data.Value) data.Value {
+	if v.Kind() == data.List && v.Len() > 0 {
+		return v.List()[0]
+	}
+	return v
+}
