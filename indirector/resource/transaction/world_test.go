@@ -1,0 +1,170 @@
+package transaction_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/format"
+	"indirtui/indirector/golden"
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/probetest"
+	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/types"
+)
+
+// rows are the lines of a recording.
+func rows(tb testing.TB, file string) []map[string]json.RawMessage {
+	tb.Helper()
+	text, err := os.ReadFile(golden.PathBeside(tb, "..", "ral", file))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return golden.Decode[map[string]json.RawMessage](tb, bytes.NewReader(text))
+}
+
+// decode reads a part of a row; a part that is not there is left as it is.
+func decode(tb testing.TB, raw json.RawMessage, to any) {
+	tb.Helper()
+	if raw == nil {
+		return
+	}
+	if err := json.Unmarshal(raw, to); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// catalogOf reads a catalog as the agent does from its cache.
+func catalogOf(tb testing.TB, text []byte) *model.Catalog {
+	tb.Helper()
+	f, _ := format.ByName("rich_data_json")
+	inst, _, err := format.Intern(f, "catalog", text, format.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return inst.(*model.Catalog)
+}
+
+// allTypes are those that are built in, and the probe.
+func allTypes() map[string]*types.Type {
+	all := maps.Clone(types.All())
+	all["probe"] = probetest.Type()
+	return all
+}
+
+// A machine is the one that the test runs on, with settings and facts of its own.
+type machine struct {
+	settings map[string]string
+}
+
+var _ providers.System = machine{}
+
+func (machine) Fact(name string) (data.Value, bool) {
+	v, ok := map[string]string{
+		"kernel": "Linux", "os.family": "Debian", "os.name": "Debian", "os.release.major": "12", "osfamily": "Debian",
+		"operatingsystem": "Debian", "operatingsystemmajrelease": "12",
+	}[name]
+	return data.OfString(v), ok
+}
+
+func (m machine) Setting(name string) (string, bool) { v, ok := m.settings[name]; return v, ok }
+func (machine) Feature(name string) bool             { return name == "posix" || name == "manages_symlinks" }
+
+func (machine) Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (machine) Which(program string) string {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+func (machine) Lstat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
+func (machine) Stat(name string) (fs.FileInfo, error)       { return os.Stat(name) }
+func (machine) ReadFile(name string) ([]byte, error)        { return os.ReadFile(name) }
+func (machine) ReadDir(name string) ([]fs.DirEntry, error)  { return os.ReadDir(name) }
+func (machine) Readlink(name string) (string, error)        { return os.Readlink(name) }
+func (machine) Users() ([]providers.User, error)            { return nil, nil }
+func (machine) Groups() ([]providers.Group, error)          { return nil, nil }
+func (machine) Now() time.Time                              { return time.Now() }
+func (machine) User(string) (providers.User, bool, error)   { return providers.User{}, false, nil }
+func (machine) Group(string) (providers.Group, bool, error) { return providers.Group{}, false, nil }
+
+func (machine) Run(ctx context.Context, c providers.Command) (providers.Result, error) {
+	argv := c.Argv
+	if c.Shell != "" {
+		argv = []string{"/bin/sh", "-c", c.Shell}
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = c.Dir
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return providers.Result{Output: out, Exit: exit.ExitCode()}, nil
+	}
+	return providers.Result{Output: out}, err
+}
+
+// place is where a case lives: the placeholders of a recording stand for it.
+type place struct{ dir string }
+
+func newPlace(tb testing.TB) place {
+	tb.Helper()
+	p := place{tb.TempDir()}
+	for _, sub := range []string{"root", "var/state", "var/public", "conf"} {
+		if err := os.MkdirAll(filepath.Join(p.dir, sub), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return p
+}
+
+func (p place) replacer() *strings.Replacer {
+	return strings.NewReplacer("@ROOT@", p.dir+"/root", "@VAR@", p.dir+"/var", "@CONF@", p.dir+"/conf", "@SITE@", p.dir+"/site.pp", "@DIR@", p.dir)
+}
+
+func (p place) expand(raw []byte) []byte { return []byte(p.replacer().Replace(string(raw))) }
+
+func (p place) norm(s string) string {
+	return strings.NewReplacer(p.dir+"/root", "@ROOT@", p.dir+"/var", "@VAR@", p.dir+"/conf", "@CONF@", p.dir+"/site.pp", "@SITE@", p.dir, "@DIR@").Replace(s)
+}
+
+// settings are Puppet's, with those of a case.
+func (p place) settings(more ...map[string]any) map[string]string {
+	state, public := p.dir+"/var/state/", p.dir+"/var/public/"
+	all := map[string]string{
+		"certname": "node1.example.test", "environment": "production", "digest_algorithm": "sha256",
+		"statefile": state + "state.yaml", "transactionstorefile": state + "transactionstore.yaml",
+		"classfile": state + "classes.txt", "resourcefile": state + "resources.txt", "lastrunfile": public + "last_run_summary.yaml",
+		"clientbucketdir": p.dir + "/var/clientbucket", "graphdir": state + "graphs", "statettl": "32d",
+		"write_catalog_summary": "true", "default_schedules": "true", "show_diff": "false",
+	}
+	for _, m := range more {
+		for k, v := range m {
+			switch v := v.(type) {
+			case bool:
+				all[k] = "false"
+				if v {
+					all[k] = "true"
+				}
+			case string:
+				all[k] = p.replacer().Replace(v)
+			}
+		}
+	}
+	return all
+}
