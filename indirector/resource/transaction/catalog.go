@@ -75,8 +75,20 @@ func (c *Catalog) convert(m *model.Resource, format int64, log func(r *Resource,
 	if err != nil {
 		return nil, err
 	}
+	return r, r.tagged(ral, m.Tags)
+}
+
+// tagged makes r the resource of an instance that has only the tags of the catalog, and
+// those of its metaparameter: the compiler has added what follows from type and title.
+func (r *Resource) tagged(ral *types.Resource, tags []string) error {
+	ral.Tags = slices.Clip(tags)
+	for _, tag := range ral.Value("tag").List() {
+		if err := ral.Tag(tag.Text()); err != nil {
+			return err
+		}
+	}
 	r.adopt(ral)
-	return r, nil
+	return nil
 }
 
 // component makes r a container, whose parameters mean nothing but for relationships.

@@ -169,7 +169,9 @@ func (a *application) logEvent(name string, e *event) {
 // inSync asks the provider where it compares better than the type.
 func (a *application) inSync(name string, is data.Value) (bool, error) {
 	if p, ok := a.providerOf(a.r).(comparer); ok {
-		return p.InSync(a.ctx, a.System, a.r.RAL, name, is)
+		if in, ok, err := p.InSync(a.ctx, a.System, a.r.RAL, name, is); ok {
+			return in, err
+		}
 	}
 	return a.r.RAL.InSync(name, is)
 }
@@ -295,5 +297,5 @@ func isAbsent(v data.Value) bool { return v.Kind() == data.Symbol && v.Str() == 
 
 // A comparer is a provider that compares better than the type does.
 type comparer interface {
-	InSync(ctx context.Context, s providers.System, r *types.Resource, property string, is data.Value) (bool, error)
+	InSync(ctx context.Context, s providers.System, r *types.Resource, property string, is data.Value) (in, ok bool, err error)
 }

@@ -21,7 +21,12 @@ func keyOf(r *Resource) providerKey {
 
 // providerOf is what does a resource here, or nil.
 func (t *transaction) providerOf(r *Resource) providers.Provider {
-	if r.RAL == nil || t.Provider == nil {
+	switch {
+	case r.RAL == nil:
+		return nil
+	case r.RAL.Type.Name == "notify":
+		return notifier{&t.log, r}
+	case t.Provider == nil:
 		return nil
 	}
 	return t.Provider(r.RAL)

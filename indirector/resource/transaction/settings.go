@@ -14,7 +14,6 @@ type Settings struct {
 	Noop, IgnoreSchedules, Evaltrace, Graph bool
 	DefaultSchedules                        bool // add them to the catalog
 	MergeDependencyWarnings                 bool
-	ExcludeUnchanged                        bool // leave what is in sync out of the report
 	WriteSummary                            bool // classes and resources, see ClassFile
 	Agent                                   bool // run as the agent, which keeps a transaction store
 	Tags, SkipTags                          []string
@@ -37,8 +36,8 @@ func ReadSettings(h types.Host) Settings {
 	return Settings{
 		Noop: flag("noop"), IgnoreSchedules: flag("ignoreschedules"), Evaltrace: flag("evaltrace"), Graph: flag("graph"),
 		DefaultSchedules: text("default_schedules") != "false", MergeDependencyWarnings: flag("merge_dependency_warnings"),
-		ExcludeUnchanged: flag("exclude_unchanged_resources"), WriteSummary: flag("write_catalog_summary"),
-		Tags: splitTags(text("tags")), SkipTags: splitTags(text("skip_tags")),
+		WriteSummary: flag("write_catalog_summary"),
+		Tags:         splitTags(text("tags")), SkipTags: splitTags(text("skip_tags")),
 		Certname: text("certname"), Environment: text("environment"),
 		Prerun: text("prerun_command"), Postrun: text("postrun_command"),
 		StateFile: text("statefile"), StoreFile: text("transactionstorefile"),
