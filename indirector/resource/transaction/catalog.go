@@ -18,21 +18,30 @@ type Catalog struct {
 	Version           data.Value
 	Classes           []string
 
-	byType    map[string]*types.Type
-	host      types.Host
+	Conversion
 	resources []*Resource          // in order
 	added     []*Resource          // in the order in which they were added
 	table     map[string]*Resource // by type and title, alias, or what is unique
 	keys      []string             // of table, in the order in which they were added
 }
 
-// Convert makes instances of the resources of c. log takes what types warn of; its
-// resource is the one that is made. Errors are in Puppet's words. Rules RES-CONV-01 and
-// RES-CONV-02.
-func Convert(c *model.Catalog, byType map[string]*types.Type, host types.Host, log func(r *Resource, level, message string)) (*Catalog, error) {
+// A Conversion is how a catalog is converted.
+type Conversion struct {
+	Types map[string]*types.Type
+	Host  types.Host
+	// Foreign takes resources of types that are not known, or that their types refuse, for
+	// what they are, instead of refusing the catalog: they can be ordered, but not applied.
+	Foreign bool
+	// Log takes what types warn of; the resource is the one that is made. It may be nil.
+	Log func(r *Resource, level, message string)
+}
+
+// Convert makes instances of the resources of c. Errors are in Puppet's words. Rules
+// RES-CONV-01 and RES-CONV-02.
+func Convert(c *model.Catalog, by Conversion) (*Catalog, error) {
 	out := &Catalog{
 		Name: c.Name, Environment: c.Environment, Version: c.Version, Classes: c.Classes,
-		byType: byType, host: host, table: make(map[string]*Resource, 2*len(c.Resources)),
+		Conversion: by, table: make(map[string]*Resource, 2*len(c.Resources)),
 	}
 	converted := make(map[string]*Resource, len(c.Resources))
 	for i := range c.Resources {
@@ -40,7 +49,7 @@ func Convert(c *model.Catalog, byType map[string]*types.Type, host types.Host, l
 		if m.Virtual && !m.Exported {
 			continue
 		}
-		r, err := out.convert(m, c.Format, log)
+		r, err := out.convert(m, c.Format)
 		if err != nil {
 			return nil, err
 		}
@@ -59,19 +68,34 @@ func Convert(c *model.Catalog, byType map[string]*types.Type, host types.Host, l
 }
 
 // convert makes one instance. The kind of a resource decides of what. Rule RES-CONV-02.
-func (c *Catalog) convert(m *model.Resource, format int64, log func(r *Resource, level, message string)) (*Resource, error) {
+func (c *Catalog) convert(m *model.Resource, format int64) (*Resource, error) {
 	r := &Resource{Type: m.Type, Title: m.Title, File: m.File, Line: m.Line, Tags: m.Tags, virtual: m.Virtual}
-	t := c.byType[strings.ToLower(m.Type)]
+	t := c.Types[strings.ToLower(m.Type)]
 	switch {
+	case m.Kind == "compilable_type" && t == nil && c.Foreign:
+		r.Kind = Foreign
+		return r, r.relations(m)
 	case m.Kind == "compilable_type" && t == nil:
 		return nil, failf("Resource type '%s' was not found", m.Type)
 	case m.Kind != "compilable_type" && (format >= 2 || t == nil):
-		return r, r.component(m)
+		r.Kind = Component
+		if r.Type == "Class" {
+			r.Title = capitalize(r.Title)
+		}
+		return r, r.relations(m)
 	}
-	ral, err := types.New(t, c.host, types.Given{
+	ral, err := types.New(t, c.Host, types.Given{
 		Title: m.Title, File: m.File, Line: m.Line, Tags: m.Tags, Exported: m.Exported, Virtual: m.Virtual,
 		Values: m.Parameters.Hash(), Sensitive: m.Sensitive, Catalog: c,
-	}, func(level, message string) { log(r, level, message) })
+	}, func(level, message string) {
+		if c.Log != nil {
+			c.Log(r, level, message)
+		}
+	})
+	if err != nil && c.Foreign {
+		r.Kind, r.problem = Foreign, err
+		return r, r.relations(m)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +115,9 @@ func (r *Resource) tagged(ral *types.Resource, tags []string) error {
 	return nil
 }
 
-// component makes r a container, whose parameters mean nothing but for relationships.
-func (r *Resource) component(m *model.Resource) error {
-	r.Kind = Component
-	if r.Type == "Class" {
-		r.Title = capitalize(r.Title)
-	}
+// relations reads the parameters of a resource that is no instance of a type: those
+// that are relationships are all that counts.
+func (r *Resource) relations(m *model.Resource) error {
 	for _, k := range relationships {
 		v, ok := m.Parameters.Lookup(string(k.kind))
 		if !ok {
@@ -255,7 +276,7 @@ func (c *Catalog) find(ref types.Ref) *Resource {
 	if r := c.table[tableKey(typ, title)]; r != nil {
 		return r
 	}
-	t := c.byType[strings.ToLower(typ)]
+	t := c.Types[strings.ToLower(typ)]
 	if t == nil || t.Titles == nil {
 		return nil
 	}

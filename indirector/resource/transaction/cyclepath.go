@@ -36,19 +36,11 @@ type circles struct {
 
 func newCircles(part []*Resource) *circles {
 	n := len(part)
-	number := make(map[*Resource]int, n)
-	for i, r := range part {
-		number[r] = i
-	}
-	c := &circles{out: make([][]int, n), in: make([][]int, n), meets: make([]int, n), seen: make([]int, n)}
-	for i, r := range part {
-		r.dependents(func(d *Resource) bool {
-			if to, ok := number[d]; ok {
-				c.out[i] = append(c.out[i], to)
-				c.in[to] = append(c.in[to], i)
-			}
-			return true
-		})
+	c := &circles{out: adjacency(part), in: make([][]int, n), meets: make([]int, n), seen: make([]int, n)}
+	for i, all := range c.out {
+		for _, to := range all {
+			c.in[to] = append(c.in[to], i)
+		}
 	}
 	return c
 }

@@ -9,18 +9,17 @@ import (
 // Cycles returns the parts of the graph in which each vertex waits for each other, or
 // for itself, sorted as Puppet does. Rule RES-GRAPH-08.
 func (g *Graph) Cycles() [][]*Resource {
-	t := tarjan{at: make(map[*Resource]*visit, len(g.vertices))}
-	for _, r := range g.vertices {
-		if t.at[r] == nil {
-			t.from(r)
-		}
-	}
 	var cycles [][]*Resource
-	for _, part := range t.parts {
-		if len(part) > 1 || g.has(part[0], part[0]) {
-			slices.SortFunc(part, byRef)
-			cycles = append(cycles, part)
+	for _, part := range connected(adjacency(g.vertices)) {
+		if len(part) == 1 && !g.has(g.vertices[part[0]], g.vertices[part[0]]) {
+			continue
 		}
+		cycle := make([]*Resource, len(part))
+		for i, n := range part {
+			cycle[i] = g.vertices[n]
+		}
+		slices.SortFunc(cycle, byRef)
+		cycles = append(cycles, cycle)
 	}
 	slices.SortFunc(cycles, func(a, b []*Resource) int { return slices.CompareFunc(a, b, byRef) })
 	return cycles
@@ -28,64 +27,97 @@ func (g *Graph) Cycles() [][]*Resource {
 
 func byRef(a, b *Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
 
-// A tarjan finds strongly connected parts by Tarjan's algorithm, without recursion:
-// a chain may be as long as the catalog.
+// adjacency numbers vertices, and lists for each those of them that it leads to.
+func adjacency(vertices []*Resource) [][]int {
+	number := make(map[*Resource]int, len(vertices))
+	for i, r := range vertices {
+		number[r] = i
+	}
+	out := make([][]int, len(vertices))
+	for i, r := range vertices {
+		r.dependents(func(d *Resource) bool {
+			if n, ok := number[d]; ok {
+				out[i] = append(out[i], n)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// connected returns the strongly connected parts of a graph, by Tarjan's algorithm. It
+// does without recursion: a chain may be as long as the catalog.
+func connected(out [][]int) [][]int {
+	t := tarjan{out: out, at: make([]visit, len(out))}
+	for i := range out {
+		if t.at[i].index == 0 {
+			t.from(i)
+		}
+	}
+	return t.parts
+}
+
 type tarjan struct {
-	at    map[*Resource]*visit
-	stack []*visit // of those whose part is not known yet
-	parts [][]*Resource
+	out   [][]int
+	at    []visit
+	seen  int
+	stack []int // of those whose part is not known yet
+	parts [][]int
 }
 
+// A visit is what is known of a vertex. Indexes begin with 1; 0 is not visited.
 type visit struct {
-	r          *Resource
 	index, low int
-	open       bool // is on the stack
-	next       int  // of the bundles that lead out
+	next       int // of those that it leads to
+	open       bool
 }
 
-func (t *tarjan) enter(r *Resource) *visit {
-	v := &visit{r: r, index: len(t.at), low: len(t.at), open: true}
-	t.at[r] = v
-	t.stack = append(t.stack, v)
-	return v
+func (t *tarjan) enter(i int) {
+	t.seen++
+	t.at[i] = visit{index: t.seen, low: t.seen, open: true}
+	t.stack = append(t.stack, i)
 }
 
-func (t *tarjan) from(root *Resource) {
-	path := []*visit{t.enter(root)}
+func (t *tarjan) from(root int) {
+	t.enter(root)
+	path := []int{root}
 	for len(path) > 0 {
-		v := path[len(path)-1]
-		if v.next < len(v.r.out) {
-			b := v.r.out[v.next]
+		i := path[len(path)-1]
+		v := &t.at[i]
+		if v.next < len(t.out[i]) {
+			to := t.out[i][v.next]
 			v.next++
-			switch to := t.at[b.to]; {
-			case len(b.edges) == 0:
-			case to == nil:
-				path = append(path, t.enter(b.to))
-			case to.open:
-				v.low = min(v.low, to.index)
+			if t.at[to].index == 0 {
+				t.enter(to)
+				path = append(path, to)
+			} else if t.at[to].open {
+				v.low = min(v.low, t.at[to].index)
 			}
 			continue
 		}
 		path = path[:len(path)-1]
 		if len(path) > 0 {
-			above := path[len(path)-1]
+			above := &t.at[path[len(path)-1]]
 			above.low = min(above.low, v.low)
 		}
 		if v.low == v.index {
-			t.close(v)
+			t.close(i)
 		}
 	}
 }
 
-// close takes the part that begins with v from the stack.
-func (t *tarjan) close(v *visit) {
-	i := slices.Index(t.stack, v)
-	part := make([]*Resource, 0, len(t.stack)-i)
-	for _, x := range t.stack[i:] {
-		x.open = false
-		part = append(part, x.r)
+// close takes the part that begins with a vertex from the stack.
+func (t *tarjan) close(i int) {
+	var part []int
+	for {
+		last := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		t.at[last].open = false
+		part = append(part, last)
+		if last == i {
+			break
+		}
 	}
-	t.stack = t.stack[:i]
 	t.parts = append(t.parts, part)
 }
 

@@ -2,9 +2,9 @@ package transaction
 
 import "strings"
 
-// AppendDot appends vertices and edges as Puppet writes them for Graphviz. Rule
+// appendDot appends vertices and edges as Puppet writes them for Graphviz. Rule
 // RES-GRAPH-10.
-func AppendDot(b []byte, name string, vertices []*Resource, edges []*Edge) []byte {
+func appendDot(b []byte, name string, vertices []*Resource, edges []*Edge) []byte {
 	b = append(b, "digraph "+name+" {\n    label = \""+name+"\"\n"...)
 	for i, v := range vertices {
 		if i > 0 {

@@ -102,7 +102,7 @@ func (t *transaction) callRefresh(r *Resource) error {
 }
 
 // refreshFailed counts a refresh that failed: the next run does not try it again, and
-// nothing says so. Rule RES-REF-05.
+// no line of the log has that. Rule RES-REF-05.
 func (t *transaction) refreshFailed(r *Resource, err error) {
 	message := "Failed to call refresh: " + err.Error()
 	t.log.resource(r, "err", message)

@@ -61,16 +61,20 @@ func (c *Catalog) addDefaults(schedules bool, bucket string) error {
 			}
 		}
 	}
-	return c.addDefault("filebucket", "puppet", data.P("path", data.OfString(bucket)))
+	var path []data.Pair
+	if bucket != "" {
+		path = append(path, data.P("path", data.OfString(bucket)))
+	}
+	return c.addDefault("filebucket", "puppet", path...)
 }
 
 // addDefault adds a resource unless it was declared, or its type is not known.
 func (c *Catalog) addDefault(typ, title string, values ...data.Pair) error {
-	t := c.byType[typ]
+	t := c.Types[typ]
 	if t == nil || c.find(types.Ref{Type: typ, Title: title}) != nil {
 		return nil
 	}
-	ral, err := types.New(t, c.host, types.Given{Title: title, Values: values, Catalog: c}, nil)
+	ral, err := types.New(t, c.Host, types.Given{Title: title, Values: values, Catalog: c}, nil)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package transaction
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/types"
@@ -35,7 +36,7 @@ func (t *transaction) providerOf(r *Resource) providers.Provider {
 // suitable reports whether a resource can be done here. Rule RES-TX-08.
 func (t *transaction) suitable(r *Resource) bool {
 	if r.RAL == nil || len(r.RAL.Type.Providers) == 0 {
-		return true
+		return r.Kind != Foreign
 	}
 	if r.RAL.Provider == nil || t.providerOf(r) == nil {
 		return false
@@ -57,13 +58,13 @@ func (t *transaction) notSuitable(r *Resource) {
 	if t.missesTags(r) {
 		return
 	}
-	if p := r.RAL.Provider; p != nil {
-		t.log.resource(r, "err", fmt.Sprintf("Provider %s is not functional on this host", p.Name))
-		t.after(r, Answer{Step: Provider, Text: "failed", Because: Unsuitable, Detail: p.Name})
+	name := keyOf(r).provider
+	if name != "" {
+		t.log.resource(r, "err", fmt.Sprintf("Provider %s is not functional on this host", name))
 	} else {
-		t.providerless = append(t.providerless, r.RAL.Type.Name)
-		t.after(r, Answer{Step: Provider, Text: "failed", Because: Unsuitable})
+		t.providerless = append(t.providerless, strings.ToLower(r.Type))
 	}
+	t.after(r, Answer{Step: Provider, Text: "failed", Because: Unsuitable, Detail: name})
 	t.status(r).Failed = true
 }
 

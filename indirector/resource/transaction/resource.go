@@ -15,6 +15,7 @@ const (
 	Plain     Kind = iota // an instance of a type
 	Component             // a class, or what a define or a type that is not known declares
 	Whit                  // the begin or the end of a container
+	Foreign               // of a type that is not known here
 )
 
 // A Resource is one of a catalog as a run sees it. It belongs to one goroutine.
@@ -25,15 +26,14 @@ type Resource struct {
 	File  string // "" is unset
 	Line  int64  // 0 is unset
 	Tags  []string
-	RAL   *types.Resource // nil for components and whits
+	RAL   *types.Resource // nil if it is not Plain
 
 	of        *Resource  // what a whit begins or ends
 	shown     string     // what messages call a whit
 	completed bool       // a whit is the end
 	waits     []relation // by require, subscribe, before and notify, in this order
 	virtual   bool
-	noop      bool // by its metaparameter, where that is set
-	noopSet   bool
+	problem   error       // why its type refuses a Foreign one; nil if the type is not known
 	parents   []*Resource // what contains it
 	children  []*Resource
 	path      string

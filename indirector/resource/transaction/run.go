@@ -71,7 +71,7 @@ const puppetVersion = "7.23.0"
 // converted makes instances of the catalog, and writes what the machine has of it.
 func (t *transaction) converted(c *model.Catalog) error {
 	begin := t.System.Now()
-	catalog, err := Convert(c, t.Types, t.System, t.log.resource)
+	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.System, Foreign: t.Foreign, Log: t.log.resource})
 	if err != nil {
 		return err
 	}

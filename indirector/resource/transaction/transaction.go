@@ -18,6 +18,9 @@ type Options struct {
 	Settings
 	System providers.System
 	Types  map[string]*types.Type
+	// Foreign lets resources of types that are not known fail by themselves, instead of
+	// the whole run.
+	Foreign bool
 	// Provider returns what does a resource, or nil if there is nothing here that does.
 	// If it is nil, there is none for any.
 	Provider func(r *types.Resource) providers.Provider
