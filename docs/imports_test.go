@@ -98,7 +98,7 @@ var rules = []rule{
 	{"indirector/probe", "traces traces/store", ""},
 	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model indirector/puppetdb termini/internal/nested traces", ""},
 	{"termini/hiera", "indirector indirector/data indirector/hiera indirector/language/eval indirector/language/loader indirector/language/site indirector/model termini/internal/nested traces", ""},
-	{"termini/ral", "indirector indirector/model indirector/resource/... traces", ""},
+	{"termini/ral", "indirector indirector/data indirector/model indirector/resource/... termini/internal/nested traces", ""},
 
 	{"termini", "indirector indirector/model termini/*", ""},
 	{"termini/internal/storing", "indirector indirector/data indirector/puppetdb/command", ""},

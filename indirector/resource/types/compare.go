@@ -113,6 +113,9 @@ func (r *Resource) showIs(a *Attribute, v data.Value) string {
 }
 
 func (r *Resource) showShould(a *Attribute, v data.Value) string {
+	if x := r.values[a.Name]; x != nil && !x.settled.IsNil() {
+		v = x.settled
+	}
 	if a.ShowShould != nil {
 		return a.ShowShould(r, v)
 	}

@@ -14,6 +14,8 @@ func componentType() *Type {
 	return Define(Type{
 		Name: "component", Doc: "A class or a define in a catalog that is applied: it contains resources, and does nothing itself.",
 		Namevars: []string{"name"}, Refreshable: true,
+		Ref:        func(r *Resource) string { return r.Title },
+		Redact:     func(*Resource, []string) []string { return nil },
 		Attributes: []*Attribute{nameParameter("The reference of the class or define.")},
 	})
 }

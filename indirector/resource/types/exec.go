@@ -69,6 +69,9 @@ var quoted = regexp.MustCompile(`(?m)^"([^"]+)"|^'([^']+)'`)
 // Program is the program of a command: its first word, which may be in quotes.
 func Program(command data.Value) string {
 	if command.Kind() == data.List {
+		if command.Len() == 0 {
+			return ""
+		}
 		return first(command).Text()
 	}
 	text := command.Text()
@@ -85,10 +88,11 @@ func validateCommand(r *Resource, v data.Value) error {
 		return nil
 	}
 	program := Program(v)
-	if program == "" {
-		r.log("warning", "Cannot check if  is an absolute path because it is a 'NilClass' and not a String'")
+	path := data.OfString(program)
+	if program == "" && (v.Kind() == data.String || v.Len() == 0) {
+		path = data.Value{} // the first word of nothing
 	}
-	if strings.HasPrefix(program, "/") || r.Has("path") {
+	if r.absolute(path) || r.Has("path") {
 		return nil
 	}
 	return refuse("'%s' is not qualified and no path was specified. Please qualify the command or specify a path.", program)
@@ -160,7 +164,11 @@ func mungeUmask(_ *Resource, v data.Value) (data.Value, error) {
 
 func mungeTimeout(_ *Resource, v data.Value) (data.Value, error) {
 	seconds, ok := float(first(v))
-	if !ok {
+	switch {
+	case ok:
+	case v.Kind() == data.List && v.Len() > 0: // Puppet has taken away the first by then
+		return v, refuse("Munging failed for value %s in class timeout: The timeout must be a number.", data.OfList(v.List()[1:]).Inspect())
+	default:
 		return v, badArgument("The timeout must be a number.")
 	}
 	return data.OfFloat(max(seconds, 0)), nil

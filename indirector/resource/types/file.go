@@ -138,15 +138,15 @@ func fileTitle(title string) ([]data.Pair, error) {
 	return []data.Pair{data.P("path", data.OfString(m[1]))}, nil
 }
 
-func validateFilePath(_ *Resource, v data.Value) error {
-	if !absolute(v) {
+func validateFilePath(r *Resource, v data.Value) error {
+	if !r.absolute(v) {
 		return refuse("File paths must be fully qualified, not '%s'", v.Text())
 	}
 	return nil
 }
 
-func mungeFilePath(_ *Resource, v data.Value) (data.Value, error) {
-	return data.OfString(path.Clean(v.Str())), nil
+func mungeFilePath(r *Resource, v data.Value) (data.Value, error) {
+	return data.OfString(r.expanded(v.Str())), nil
 }
 
 // fileEnsure takes any text: a link to it. Rule RES-FILE-02.

@@ -16,11 +16,11 @@ func filebucketType() *Type {
 			{
 				Name: "path", Kind: Parameter, Setting: "clientbucketdir",
 				Doc: "The directory, or false for the bucket of a server.",
-				Validate: func(_ *Resource, v data.Value) error {
+				Validate: func(r *Resource, v data.Value) error {
 					switch {
 					case v.Kind() == data.List:
 						return refuse("You can only have one filebucket path")
-					case v.Kind() == data.String && !absolute(v):
+					case v.Kind() == data.String && !r.absolute(v):
 						return refuse("Filebucket paths must be absolute")
 					}
 					return nil

@@ -11,7 +11,7 @@ import (
 // hostType is a line of /etc/hosts. Rule RES-LIST-01.
 func hostType() *Type {
 	return Define(Type{
-		Name: "host", Doc: "An entry of the hosts file: an address and its names.",
+		Name: "host", Module: "host_core", Doc: "An entry of the hosts file: an address and its names.",
 		Namevars: []string{"name"}, Instances: ByProviders, Providers: hostProviders(),
 		Attributes: []*Attribute{
 			ensurable("Whether the entry is there."),
@@ -25,10 +25,6 @@ func hostType() *Type {
 		},
 	})
 }
-
-// Targets is what a Host may have besides: other default files of the types that are
-// lists in a file. "" is the usual one.
-type Targets interface{ Target(typ string) string }
 
 // target is the property of the file that an entry is in.
 func target(doc, usual string) *Attribute {
@@ -63,8 +59,11 @@ func validateIP(_ *Resource, v data.Value) error {
 }
 
 func validateHostAlias(_ *Resource, v data.Value) error {
-	switch s := v.Text(); {
-	case strings.ContainsAny(s, " \t\n\v\f\r"):
+	s, err := textOf(v)
+	switch {
+	case err != nil:
+		return err
+	case strings.ContainsAny(s, blanks):
 		return refuse("Host aliases cannot include whitespace")
 	case s == "":
 		return refuse("Host aliases cannot be an empty string. Use an empty array to delete all host_aliases ")
@@ -75,6 +74,9 @@ func validateHostAlias(_ *Resource, v data.Value) error {
 var hostPart = regexp.MustCompile(`(?m)^(\w+|\w[\w-]+\w)$`)
 
 func validateHostName(_ *Resource, v data.Value) error {
+	if _, err := textOf(v); err != nil {
+		return err
+	}
 	parts := strings.Split(strings.TrimRight(v.Text(), "."), ".")
 	for _, part := range parts {
 		if !hostPart.MatchString(part) && v.Text() != "" {
@@ -90,9 +92,13 @@ func validateHostName(_ *Resource, v data.Value) error {
 // oneLine refuses texts of several lines.
 func oneLine(problem string) func(*Resource, data.Value) error {
 	return func(_ *Resource, v data.Value) error {
-		if strings.ContainsAny(v.Text(), "\n\r") {
+		if v.Kind() == data.Hash {
+			return nil // Puppet asks it for a key
+		}
+		s, err := textOf(v)
+		if err == nil && strings.ContainsAny(s, "\n\r") {
 			return failure(problem)
 		}
-		return nil
+		return err
 	}
 }

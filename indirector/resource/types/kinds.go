@@ -1,7 +1,9 @@
 package types
 
 import (
+	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,11 +72,11 @@ func presentIfManaged(r *Resource) (data.Value, bool) {
 // pathParameter is a parameter that takes a path, or several of them.
 func pathParameter(a Attribute, several bool) *Attribute {
 	a.Kind = Parameter
-	a.Validate = func(_ *Resource, v data.Value) error {
+	a.Validate = func(r *Resource, v data.Value) error {
 		if v.Kind() == data.List && !several {
 			return refuse("%s only accepts a single path, not an array of paths", a.Name)
 		}
-		if slices.ContainsFunc(list(v), func(p data.Value) bool { return !absolute(p) }) {
+		if slices.ContainsFunc(list(v), func(p data.Value) bool { return !r.absolute(p) }) {
 			return refuse("%s must be a fully qualified path", a.Name)
 		}
 		return nil
@@ -82,13 +84,22 @@ func pathParameter(a Attribute, several bool) *Attribute {
 	return &a
 }
 
-// absolute reports whether v is a path that begins at the root.
-func absolute(v data.Value) bool { return v.Kind() == data.String && strings.HasPrefix(v.Str(), "/") }
+var lineAtRoot = regexp.MustCompile(`(?m)^/`)
 
-// expanded is a path without "..", double slashes and a slash at its end.
-func expanded(p string) string {
-	if p == "" {
-		return p
+// absolute reports whether v is a path that begins at the root: a line of it is enough
+// for Puppet. What is no text is logged.
+func (r *Resource) absolute(v data.Value) bool {
+	if v.Kind() != data.String {
+		r.log("warning", fmt.Sprintf("Cannot check if %s is an absolute path because it is a '%s' and not a String'", v.Text(), class(v)))
+	}
+	return v.Kind() == data.String && lineAtRoot.MatchString(v.Str())
+}
+
+// expanded is a path without "..", double slashes and a slash at its end. A relative one
+// is seen from the working directory.
+func (r *Resource) expanded(p string) string {
+	if !strings.HasPrefix(p, "/") {
+		p = workingDirectory(r.Host) + "/" + p
 	}
 	return path.Clean(p)
 }

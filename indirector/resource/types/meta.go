@@ -103,13 +103,12 @@ func mungeAlias(r *Resource, v data.Value) (data.Value, error) {
 }
 
 func mungeTag(r *Resource, v data.Value) (data.Value, error) {
-	tags := list(v)
-	for _, t := range tags {
+	for _, t := range flat(v) {
 		if err := r.Tag(word(t)); err != nil {
 			return v, err
 		}
 	}
-	return data.OfList(tags), nil
+	return data.OfList(list(v)), nil
 }
 
 var validTag = regexp.MustCompile(`\A[\p{L}\p{M}\p{Nd}_][\p{L}\p{M}\p{Nd}_:.-]*\z`)
@@ -170,6 +169,9 @@ func mungeRefs(_ *Resource, v data.Value) (data.Value, error) {
 	refs := make([]data.Value, len(all))
 	for i, x := range all {
 		ref, ok := ParseRef(word(x))
+		if x.Kind() == data.Hash {
+			return v, refuse("Puppet::Resource.new does not take a hash as the first argument. Did you mean (nil, nil) ?")
+		}
 		if !ok {
 			return v, refuse("No title provided and %s is not a valid resource reference", x.Inspect())
 		}

@@ -34,6 +34,7 @@ type value struct {
 	given     []data.Value // as it was set first
 	should    []data.Value // what became of it: one for parameters; nil: not managed
 	sensitive bool
+	settled   data.Value // what a value like latest has turned out to be
 }
 
 // Given is what a resource is made of.
@@ -257,7 +258,7 @@ func (r *Resource) validate(a *Attribute, v data.Value) error {
 		return nil
 	}
 	if a.Validate != nil {
-		return a.Validate(r, v)
+		return named(a, v, a.Validate(r, v))
 	}
 	return r.Check(a, v)
 }
@@ -267,10 +268,15 @@ func (r *Resource) munge(a *Attribute, v data.Value) (data.Value, error) {
 		return a.Choose(v), nil
 	}
 	m, err := a.Munge(r, v)
+	return m, named(a, v, err)
+}
+
+// named adds the value and the attribute to an error that asks for them.
+func named(a *Attribute, v data.Value, err error) error {
 	if bad, ok := err.(argumentError); ok {
-		err = refuse("Munging failed for value %s in class %s: %s", v.Inspect(), a.Name, string(bad))
+		return refuse("Munging failed for value %s in class %s: %s", v.Inspect(), a.Name, string(bad))
 	}
-	return m, err
+	return err
 }
 
 // Validate checks the resource as a whole. As long as a value is deferred, it does not.
@@ -297,8 +303,8 @@ func (r *Resource) Deferred() []string {
 
 // Ref is "File[/etc/motd]", with the title. That of a component is its title.
 func (r *Resource) Ref() string {
-	if r.Type.Name == "component" {
-		return r.Title
+	if r.Type.Ref != nil {
+		return r.Type.Ref(r)
 	}
 	return r.Type.Title() + "[" + r.Title + "]"
 }
@@ -321,7 +327,7 @@ func (r *Resource) UniqueKey() string {
 // it is audited.
 func (r *Resource) Has(name string) bool { return r.values[r.name(name)] != nil }
 
-// name is the attribute that is meant by a name: that of the namevar for "name".
+// name resolves a name to that of an attribute: that of the namevar for "name".
 func (r *Resource) name(name string) string {
 	if name == "name" && len(r.Type.Namevars) == 1 {
 		return r.Type.Namevars[0]
@@ -332,7 +338,7 @@ func (r *Resource) name(name string) string {
 // Names are the attributes that are there, in the order in which they were set.
 func (r *Resource) Names() []string { return slices.Clone(r.order) }
 
-// Value is that of a parameter, or the first wanted one of a property (all of them,
+// Value returns that of a parameter, or the first wanted one of a property (all of them,
 // as a list, where the property takes all); nil if it is not set.
 func (r *Resource) Value(name string) data.Value {
 	x := r.values[r.name(name)]
@@ -395,6 +401,13 @@ func (r *Resource) Original(name string) []data.Value {
 		return x.given
 	}
 	return nil
+}
+
+// Settle records what a wanted value, like latest, has turned out to be. Messages show it.
+func (r *Resource) Settle(property string, v data.Value) {
+	if x := r.values[property]; x != nil {
+		x.settled = v
+	}
 }
 
 // Managed reports whether a property has a value that should be.

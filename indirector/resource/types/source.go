@@ -11,9 +11,9 @@ import (
 var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 
 // validateSource takes paths and URLs. Rule RES-FILE-11.
-func validateSource(_ *Resource, v data.Value) error {
+func validateSource(r *Resource, v data.Value) error {
 	for _, s := range list(v) {
-		if absolute(s) {
+		if r.absolute(s) {
 			continue
 		}
 		if err := validateURL(s.Text()); err != nil {
@@ -47,12 +47,12 @@ func validateURL(source string) error {
 }
 
 // mungeSource makes a list of URLs, without slashes at their ends.
-func mungeSource(_ *Resource, v data.Value) (data.Value, error) {
+func mungeSource(r *Resource, v data.Value) (data.Value, error) {
 	all := list(v)
 	urls := make([]data.Value, len(all))
 	for i, s := range all {
 		source := strings.TrimRight(s.Text(), "/")
-		if strings.HasPrefix(source, "/") || source == "" && absolute(s) {
+		if r.absolute(data.OfString(source)) {
 			source = "file://" + source
 		}
 		urls[i] = data.OfString(source)

@@ -18,6 +18,7 @@ import (
 type Type struct {
 	Name       string   // "file", lower case
 	Doc        string   // plain text, the first sentence is its summary
+	Module     string   // that brings it; "" is Puppet itself
 	Namevars   []string // mostly one
 	Attributes []*Attribute
 	Features   []string // that its providers may have
@@ -31,6 +32,8 @@ type Type struct {
 	EvalGenerates bool // makes resources when it is evaluated (file)
 	Instances     Instances
 
+	// Ref is the reference of a resource, where that is not its type and title.
+	Ref func(r *Resource) string
 	// Titles returns the namevars that a title gives, in pairs of name and value.
 	// nil: the title is the only namevar. Rule RES-TYPE-10.
 	Titles func(title string) ([]data.Pair, error)
@@ -93,13 +96,15 @@ type Attribute struct {
 	Choices  []Choice
 	Patterns []Pattern // in the order in which error texts list them
 	Features []string  // without them it is not managed. Rule RES-TYPE-06.
+	Other    []string  // features that a value takes that is no choice (versions of packages)
 	All      bool      // array_matching => all. Rule RES-TYPE-05.
 	Creates  bool      // an ensure of which present and absent are "created" and "removed"
 	Always   bool      // out of sync in every run, and never corrective (notify's message)
 	Secret   bool      // always sensitive. Rule RES-TYPE-09.
 	Event    string    // the name of every event of it; "" is the usual one
 
-	// Preset is the default; one that is nil or false is only documented. Rule RES-TYPE-01.
+	// Preset is the default; one that is nil or false is only documented, as is that beside
+	// a Default. Rule RES-TYPE-01.
 	Preset data.Value
 	// Setting names the setting that is the default.
 	Setting string

@@ -79,9 +79,12 @@ func (r *Resource) Check(a *Attribute, v data.Value) error {
 	if !ok && !a.matchesPattern(v) {
 		return a.invalid(v)
 	}
-	if a.Kind == Property && r.Provider != nil && !r.Provider.Supports(c.Features) {
-		return refuse("Provider %s must have features '%s' to set '%s' to '%s'",
-			r.Provider.Name, joined(c.Features), a.Name, v.Text())
+	needs := c.Features
+	if !ok {
+		needs = a.Other
+	}
+	if a.Kind == Property && r.Provider != nil && !r.Provider.Supports(needs) {
+		return refuse("Provider %s must have features '%s' to set '%s' to '%s'", r.Provider.Name, joined(needs), a.Name, v.Text())
 	}
 	return nil
 }
@@ -128,6 +131,26 @@ func list(v data.Value) []data.Value {
 		return v.List()
 	}
 	return []data.Value{v}
+}
+
+// flat is list with the elements of lists in it, at any depth.
+func flat(v data.Value) []data.Value {
+	if v.Kind() != data.List {
+		return []data.Value{v}
+	}
+	var all []data.Value
+	for _, x := range v.List() {
+		all = append(all, flat(x)...)
+	}
+	return all
+}
+
+// textOf is a value that must be text.
+func textOf(v data.Value) (string, error) {
+	if v.Kind() != data.String && v.Kind() != data.Symbol {
+		return "", refuse("%s is no text", v.Inspect())
+	}
+	return v.Str(), nil
 }
 
 func joined(words []string) string { return strings.Join(words, ", ") }

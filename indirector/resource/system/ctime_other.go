@@ -1,0 +1,11 @@
+//go:build !linux
+
+package system
+
+import (
+	"os"
+	"time"
+)
+
+// ctime is not known here.
+func ctime(info os.FileInfo) time.Time { return info.ModTime() }
