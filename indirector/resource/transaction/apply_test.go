@@ -20,6 +20,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/probetest"
 	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
 )
@@ -27,8 +28,12 @@ import (
 // native reports whether a type can be applied here without anything missing: by a
 // provider, or because it has no properties, so that there is nothing to do.
 func native(t *types.Type) bool {
-	switch t.Name {
-	case "probe", "notify":
+	set := new(providers.Set)
+	names := []string{""}
+	for _, p := range t.Providers {
+		names = append(names, p.Name)
+	}
+	if t.Name == "probe" || slices.ContainsFunc(names, func(n string) bool { _, ok := set.Of(t, n); return ok }) {
 		return true
 	}
 	return !slices.ContainsFunc(t.Attributes, func(a *types.Attribute) bool { return a.Kind == types.Property }) && !t.Generates
@@ -128,15 +133,21 @@ func applyCase(t *testing.T, row map[string]json.RawMessage) (problems []string)
 	var c struct {
 		Settings map[string]any
 		Full     bool
-		Tree     map[string]any
+		Tree     systemtest.Tree
 		Steps    []stepRow
 		Catalogs []json.RawMessage
 	}
+	p := newPlace(t)
+	var kase systemtest.Case
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode(t, p.expand(text), &kase)
 	for name, to := range map[string]any{"settings": &c.Settings, "full": &c.Full, "tree": &c.Tree, "steps": &c.Steps, "catalogs": &c.Catalogs} {
 		decode(t, row[name], to)
 	}
-	p := newPlace(t)
-	p.plant(t, c.Tree)
+	c.Tree.Plant(t, p.dir+"/root")
 	before := p.tree(t)
 	for i, s := range c.Steps {
 		compare := func(what string, want, got any) {
@@ -163,7 +174,7 @@ func applyCase(t *testing.T, row map[string]json.RawMessage) (problems []string)
 		}
 		more, _ := s.Step["settings"].(map[string]any)
 		w := &probetest.World{Root: p.dir + "/root"}
-		m := machine{p.settings(c.Settings, more, settings)}
+		m := p.system(kase, p.settings(c.Settings, more, settings))
 		result := transaction.Run(t.Context(), catalogOf(t, p.expand(c.Catalogs[int(manifest)])), transaction.Options{
 			Settings: agent(m), System: m, Types: allTypes(), Report: frame(m),
 			Provider: func(r *types.Resource) providers.Provider { return w.Provider(r) },
@@ -193,7 +204,7 @@ func anys(texts []string) []any {
 }
 
 // frame is what the agent has logged before it applies a catalog of its cache.
-func frame(m machine) *model.Report {
+func frame(m types.Host) *model.Report {
 	r := &model.Report{CachedCatalogStatus: "explicitly_requested", Environment: "production"}
 	lines := []string{"Using cached catalog from environment 'production'", "Using environment 'production'"}
 	if noop, _ := m.Setting("noop"); noop != "true" {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector/golden"
+	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
 )
 
@@ -52,7 +53,7 @@ func TestDotAsPuppet(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := place{dir}
-	v, err := transaction.NewView(catalogOf(t, text), machine{p.settings()}, allTypes())
+	v, err := transaction.NewView(catalogOf(t, text), p.system(systemtest.Case{}, p.settings()), allTypes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package transaction
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/providers"
-	"indirtui/indirector/resource/types"
 )
 
 // An application is one resource that is applied.
@@ -168,7 +166,7 @@ func (a *application) logEvent(name string, e *event) {
 
 // inSync asks the provider where it compares better than the type.
 func (a *application) inSync(name string, is data.Value) (bool, error) {
-	if p, ok := a.providerOf(a.r).(comparer); ok {
+	if p, ok := a.providerOf(a.r).(providers.Comparer); ok {
 		if in, ok, err := p.InSync(a.ctx, a.System, a.r.RAL, name, is); ok {
 			return in, err
 		}
@@ -183,8 +181,7 @@ func (a *application) change(name string, is data.Value) error {
 		return err
 	}
 	err := a.providerOf(a.r).Set(a.ctx, a.System, a.r.RAL, name)
-	var ours *indirector.Failure
-	if err == nil || errors.As(err, &ours) && !ours.Foreign() {
+	if err == nil || ours(err) {
 		return err
 	}
 	if _, ok := a.r.RAL.Choice(name); !ok {
@@ -193,6 +190,13 @@ func (a *application) change(name string, is data.Value) error {
 	message := fmt.Sprintf("Could not set '%s' on %s: %s%s", a.r.RAL.Wanted(name, is).Text(), name, err, at(a.r.File, a.r.Line))
 	a.log.puppet("err", message)
 	return &wrapped{message, err}
+}
+
+// ours reports whether an error is one of Puppet's classes.
+func ours(err error) bool {
+	var failure *indirector.Failure
+	var execution *providers.ExecutionFailure
+	return errors.As(err, &execution) || errors.As(err, &failure) && !failure.Foreign()
 }
 
 // A wrapped error is one of Puppet's around one of Ruby's.
@@ -294,8 +298,3 @@ func words(v data.Value) data.Value {
 }
 
 func isAbsent(v data.Value) bool { return v.Kind() == data.Symbol && v.Str() == "absent" }
-
-// A comparer is a provider that compares better than the type does.
-type comparer interface {
-	InSync(ctx context.Context, s providers.System, r *types.Resource, property string, is data.Value) (in, ok bool, err error)
-}

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/probetest"
 	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
 )
@@ -31,7 +32,7 @@ func TestGoldenRalOrder(t *testing.T) {
 			decode(t, row["run"], &run)
 			run["evaltrace"] = true
 			w := &probetest.World{Root: p.dir + "/root"}
-			m := machine{p.settings(run)}
+			m := p.system(systemtest.Case{}, p.settings(run))
 			got := transaction.Run(t.Context(), catalogOf(t, p.expand(row["catalog"])), transaction.Options{
 				Settings: agent(m), System: m, Types: allTypes(), Provider: func(r *types.Resource) providers.Provider {
 					if probe := w.Provider(r); probe != nil {
@@ -45,7 +46,7 @@ func TestGoldenRalOrder(t *testing.T) {
 	}
 }
 
-func agent(m machine) transaction.Settings {
+func agent(m types.Host) transaction.Settings {
 	s := transaction.ReadSettings(m)
 	s.Agent = true
 	return s

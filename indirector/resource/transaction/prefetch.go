@@ -22,15 +22,34 @@ func keyOf(r *Resource) providerKey {
 
 // providerOf is what does a resource here, or nil.
 func (t *transaction) providerOf(r *Resource) providers.Provider {
-	switch {
-	case r.RAL == nil:
-		return nil
-	case r.RAL.Type.Name == "notify":
-		return notifier{&t.log, r}
-	case t.Provider == nil:
+	if r.RAL == nil {
 		return nil
 	}
-	return t.Provider(r.RAL)
+	if t.Provider != nil {
+		if p := t.Provider(r.RAL); p != nil {
+			return p
+		}
+	}
+	p, _ := t.native.Of(r.RAL.Type, keyOf(r).provider)
+	return p
+}
+
+// providerLine logs what a provider reports.
+func (t *transaction) providerLine(l providers.Line) {
+	var r *Resource
+	if l.Resource != nil {
+		r = t.catalog.find(types.Ref{Type: l.Resource.Type.Title(), Title: l.Resource.Title})
+	}
+	switch {
+	case r == nil:
+		t.log.puppet(l.Level, l.Message)
+	case l.ByProvider:
+		t.log.write(l.Level, l.Message, logSource{name: fmt.Sprintf("%s(provider=%s)", r.Ref(), keyOf(r).provider)})
+	case l.Property != "":
+		t.log.property(r, l.Property, l.Level, l.Message)
+	default:
+		t.log.resource(r, l.Level, l.Message)
+	}
 }
 
 // suitable reports whether a resource can be done here. Rule RES-TX-08.

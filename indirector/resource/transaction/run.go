@@ -157,9 +157,10 @@ func (t *transaction) around(setting, command string) error {
 	if command == "" {
 		return nil
 	}
-	res, err := t.System.Run(t.ctx, providers.Command{Shell: command, UID: -1, GID: -1, Umask: -1})
-	if err == nil && res.Exit != 0 {
-		err = failf("Execution of '%s' returned %d: %s", command, res.Exit, strings.TrimSpace(string(res.Output)))
+	c := providers.Command{Shell: command}
+	result, err := t.System.Run(t.ctx, c)
+	if err == nil && result.Exit != 0 {
+		err = &providers.ExecutionFailure{Command: c.String(), Result: result}
 	}
 	if err != nil {
 		t.log.puppet("err", fmt.Sprintf("Could not run command from %s: %s", setting, err))

@@ -21,8 +21,8 @@ type Options struct {
 	// Foreign lets resources of types that are not known fail by themselves, instead of
 	// the whole run.
 	Foreign bool
-	// Provider returns what does a resource, or nil if there is nothing here that does.
-	// If it is nil, there is none for any.
+	// Provider returns what does a resource in the place of this program's own providers,
+	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
 	// Resolve computes deferred values. If it is nil, they fail.
 	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
@@ -55,6 +55,7 @@ type transaction struct {
 	report  *model.Report
 	catalog *Catalog
 	graph   *Graph
+	native  *providers.Set
 	state   *state
 	store   *store
 
@@ -89,6 +90,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.LogLevel == "" {
 		t.LogLevel = "info"
 	}
+	t.native = &providers.Set{Log: t.providerLine}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }

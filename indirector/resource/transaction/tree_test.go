@@ -2,93 +2,18 @@ package transaction_test
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
 )
-
-// planted is the time that every file of a case has.
-var planted = time.Date(2021, 3, 4, 5, 6, 7, 0, time.UTC)
-
-// plant makes the files of a case.
-func (p place) plant(t *testing.T, tree map[string]any) {
-	t.Helper()
-	root := p.dir + "/root"
-	times := map[string]time.Time{}
-	for name, spec := range tree {
-		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		h, _ := spec.(map[string]any)
-		if text, ok := spec.(string); ok {
-			h = map[string]any{"content": text}
-		}
-		if err := p.plantOne(file, h, spec == nil || strings.HasSuffix(name, "/")); err != nil {
-			t.Fatal(err)
-		}
-		if text, ok := h["mtime"].(string); ok {
-			at, err := time.Parse(time.RFC3339, text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			times[file] = at
-		}
-	}
-	var files []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if d.Type()&fs.ModeSymlink == 0 {
-			files = append(files, path)
-		}
-		return err
-	})
-	for i := len(files) - 1; i >= 0; i-- {
-		at, ok := times[files[i]]
-		if !ok {
-			at = planted
-		}
-		err = errors.Join(err, os.Chtimes(files[i], at, at))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (p place) plantOne(file string, spec map[string]any, dir bool) error {
-	if link, ok := spec["link"].(string); ok {
-		return os.Symlink(p.replacer().Replace(link), file)
-	}
-	var err error
-	switch {
-	case spec["fifo"] != nil:
-		err = syscall.Mkfifo(file, 0o644)
-	case dir || spec["dir"] != nil:
-		err = os.MkdirAll(file, 0o755)
-	default:
-		text, _ := spec["content"].(string)
-		if b, ok := spec["base64"].(string); ok {
-			raw, _ := base64.StdEncoding.DecodeString(b)
-			text = string(raw)
-		}
-		err = os.WriteFile(file, []byte(text), 0o644)
-	}
-	if mode, ok := spec["mode"].(string); ok && err == nil {
-		n, _ := strconv.ParseUint(mode, 8, 32)
-		err = syscall.Chmod(file, uint32(n))
-	}
-	return err
-}
 
 // tree lists the files of a place as recordings do.
 func (p place) tree(t *testing.T) map[string]string {

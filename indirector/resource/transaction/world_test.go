@@ -2,24 +2,20 @@ package transaction_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/probetest"
-	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/types"
 )
 
@@ -62,61 +58,18 @@ func allTypes() map[string]*types.Type {
 	return all
 }
 
-// A machine is the one that the test runs on, with settings and facts of its own.
-type machine struct {
+// A host has the settings of a case.
+type host struct {
+	types.Host
 	settings map[string]string
 }
 
-var _ providers.System = machine{}
+func (h host) Setting(name string) (string, bool) { v, ok := h.settings[name]; return v, ok }
 
-func (machine) Fact(name string) (data.Value, bool) {
-	v, ok := map[string]string{
-		"kernel": "Linux", "os.family": "Debian", "os.name": "Debian", "os.release.major": "12", "osfamily": "Debian",
-		"operatingsystem": "Debian", "operatingsystemmajrelease": "12",
-	}[name]
-	return data.OfString(v), ok
-}
-
-func (m machine) Setting(name string) (string, bool) { v, ok := m.settings[name]; return v, ok }
-func (machine) Feature(name string) bool             { return name == "posix" || name == "manages_symlinks" }
-
-func (machine) Exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func (machine) Which(program string) string {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return ""
-	}
-	return path
-}
-
-func (machine) Lstat(name string) (fs.FileInfo, error)      { return os.Lstat(name) }
-func (machine) Stat(name string) (fs.FileInfo, error)       { return os.Stat(name) }
-func (machine) ReadFile(name string) ([]byte, error)        { return os.ReadFile(name) }
-func (machine) ReadDir(name string) ([]fs.DirEntry, error)  { return os.ReadDir(name) }
-func (machine) Readlink(name string) (string, error)        { return os.Readlink(name) }
-func (machine) Users() ([]providers.User, error)            { return nil, nil }
-func (machine) Groups() ([]providers.Group, error)          { return nil, nil }
-func (machine) Now() time.Time                              { return time.Now() }
-func (machine) User(string) (providers.User, bool, error)   { return providers.User{}, false, nil }
-func (machine) Group(string) (providers.Group, bool, error) { return providers.Group{}, false, nil }
-
-func (machine) Run(ctx context.Context, c providers.Command) (providers.Result, error) {
-	argv := c.Argv
-	if c.Shell != "" {
-		argv = []string{"/bin/sh", "-c", c.Shell}
-	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir = c.Dir
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return providers.Result{Output: out, Exit: exit.ExitCode()}, nil
-	}
-	return providers.Result{Output: out}, err
+// system is that of a case.
+func (p place) system(c systemtest.Case, settings map[string]string) *systemtest.System {
+	real := host{machine.New(data.Value{}, nil), settings}
+	return systemtest.New(c, p.dir+"/root", real)
 }
 
 // place is where a case lives: the placeholders of a recording stand for it.
