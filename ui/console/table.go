@@ -100,6 +100,10 @@ func askCommands() []cmd {
 			name: "why", args: "[#N] TYPE[TITLE] [ATTRIBUTE]", help: "where each attribute of a resource is from, in a catalog that was compiled here", next: nextWhy, run: why,
 			shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"},
 		},
+		{
+			name: "graph", args: "[#N] [TYPE[TITLE]]", help: "the order of the resources of a catalog, or what one of them waits for", next: nextGraph, run: graph,
+			shellNext: nextNode, shell: shell{looks, "CATALOG [RESOURCE]", "The order of the resources of a catalog, or what one of them waits for"},
+		},
 		{name: "exporter", args: "TYPE[TITLE]", help: "who exports a resource that was collected: the request that brought it", run: exporter},
 		{
 			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replayAll, expression: true,
