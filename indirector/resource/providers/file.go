@@ -16,9 +16,12 @@ import (
 )
 
 // A file is a file, a directory or a link. Rules RES-FILE-01 to RES-FILE-22.
-type file struct{ log logger }
+type file struct {
+	log    logger
+	warned bool // about owners
+}
 
-func newFile(log logger) Provider { return &file{log} }
+func newFile(log logger) Provider { return &file{log: log} }
 
 // stat looks at what is there: at a link itself, or at what it leads to. ok is false if
 // nothing is there.
@@ -123,8 +126,4 @@ func (s stoppable) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return s.r.Read(b)
-}
-
-func (f *file) Set(context.Context, System, *types.Resource, string) error {
-	return errors.New("to come")
 }
