@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -56,7 +57,7 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 		if info.Kind != "file" {
 			return data.Value{}, nil
 		}
-		sum, err := sumFile(ctx, s, r.Name(), r.Value("checksum").Text(), info)
+		sum, err := sumFile(ctx, s, r.Name(), checksumKind(s, r), info)
 		if err != nil {
 			return data.Value{}, failure("Could not read %s %s: %s", info.Kind, r.Title, reason(err))
 		}
@@ -81,6 +82,15 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 		return data.OfString(timeText(info.MTime)), nil
 	}
 	return data.Value{}, nil // SELinux, checksum_value: not known
+}
+
+// checksumKind is how the content of a file is compared.
+func checksumKind(s System, r *types.Resource) string {
+	if v := r.Value("checksum"); v.Truthy() {
+		return v.Text()
+	}
+	kind, _ := s.Setting("digest_algorithm")
+	return cmp.Or(kind, "sha256")
 }
 
 func octal(mode fs.FileMode) string { return fmt.Sprintf("%04s", strconv.FormatUint(uint64(mode), 8)) }

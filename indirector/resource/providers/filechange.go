@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -234,7 +235,7 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 			at = path.Join(w.Staging, path.Base(at))
 		}
 		return &indirector.Failure{
-			Class: "Errno", Message: fmt.Sprintf("No such file or directory - A directory component in %s does not exist or is a dangling symbolic link", at),
+			Class: "Errno", Message: fmt.Sprintf("No such file or directory - A directory component in %s%s-%d-1 does not exist or is a dangling symbolic link", at, s.Now().Format("20060102"), os.Getpid()),
 			Origin: "file", Path: r.Name(), Err: err,
 		}
 	}
@@ -421,19 +422,19 @@ func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, is da
 	if !r.Value("replace").Truthy() || r.Value("replace").Text() == "false" {
 		return true, nil
 	}
-	if in, err := f.sameContent(r, is); in || err != nil {
+	if in, err := f.sameContent(checksumKind(s, r), r, is); in || err != nil {
 		return in, err
 	}
 	return false, f.showDiff(ctx, s, r)
 }
 
 // sameContent compares checksums; a time that is later is as good.
-func (f *file) sameContent(r *types.Resource, is data.Value) (bool, error) {
+func (f *file) sameContent(kind string, r *types.Resource, is data.Value) (bool, error) {
 	if r.Matches("content", is) {
 		return true, nil
 	}
 	if sum := r.Value("checksum_value"); sum.Truthy() {
-		return is.Text() == "{"+r.Value("checksum").Text()+"}"+sum.Text(), nil
+		return is.Text() == "{"+kind+"}"+sum.Text(), nil
 	}
 	return false, nil
 }
