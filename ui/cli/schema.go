@@ -38,7 +38,7 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
 
   cache, check-types, config,
   node, routes, settings, termini    of the same commands with --json
-  check, compile, diff, graph,
+  check, compile, describe, diff, graph,
   parse, replay, why                 with --format json
   run                                with --format json, of each line
   demo                               demo --list --json

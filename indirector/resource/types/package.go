@@ -28,7 +28,7 @@ func packageType() *Type {
 			},
 			{
 				Name: "mark", Doc: "Whether the package is held at its version. It needs ensure to be present or a version.",
-				Choices: choices("hold", "none"), Features: []string{"holdable"},
+				Choices: choices("hold", "none"), Features: []string{"holdable"}, Wanted: onlyMark, InSync: markInSync,
 			},
 		}, packageParameters()...),
 	})
@@ -37,6 +37,12 @@ func packageType() *Type {
 func packageEnsure() *Attribute {
 	return &Attribute{
 		Name: "ensure", Creates: true, Preset: data.OfSymbol("installed"), Patterns: patterns("."),
+		ShowShould: func(r *Resource, v data.Value) string {
+			if !r.Latest.IsNil() {
+				v = r.Latest
+			}
+			return Display(v)
+		},
 		Doc: "Whether the package is there (present), the newest (latest), gone with its configuration (purged), or which version it has.",
 		Choices: []Choice{
 			{Name: "present", Aliases: []string{"installed"}, Event: "package_installed"},
@@ -49,6 +55,19 @@ func packageEnsure() *Attribute {
 		InSync: packageInSync,
 		Change: packageChange,
 	}
+}
+
+// onlyMark is the mark, if there is one alone.
+func onlyMark(_ *Resource, should []data.Value, _ data.Value) data.Value {
+	if len(should) != 1 {
+		return data.Value{}
+	}
+	return should[0]
+}
+
+func markInSync(r *Resource, is data.Value) (bool, error) {
+	should := r.Should("mark")
+	return len(should) > 0 && data.Equal(should[0], is), nil
 }
 
 // packageInSync knows what is there, gone or of one version. What is latest, and ranges
