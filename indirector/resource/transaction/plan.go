@@ -222,9 +222,9 @@ func (n *Planned) fill(s *status) {
 		}
 	}
 	switch {
+	case s.of.problem != nil && n.Outcome != WouldSkip:
+		n.Outcome, n.Because, n.Detail = WouldFail, "", s.of.problem.Error()
 	case n.Outcome != Same:
-	case s.of.problem != nil:
-		n.Outcome, n.Detail = WouldFail, s.of.problem.Error()
 	case s.Failed:
 		n.Outcome = WouldFail
 		for _, e := range s.events {
