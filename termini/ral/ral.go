@@ -3,6 +3,7 @@
 package ral
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,7 @@ func (l *look) instances(ctx context.Context) ([]instance, error) {
 	order := []*types.Provider{first}
 	for _, c := range candidates {
 		if c.Provider == first {
-			note(ctx, "provider "+first.Name, strings.Join(c.Why, ", "))
+			note(ctx, "provider "+first.Name, cmp.Or(strings.Join(c.Why, ", "), "the best that is suitable here"))
 		} else if c.Suitable {
 			order = append(order, c.Provider)
 		}
@@ -183,10 +184,11 @@ func (l *look) instances(ctx context.Context) ([]instance, error) {
 	var sources []string
 	seen := map[string]bool{}
 	for _, p := range order {
-		if slices.Contains(sources, p.Source) {
+		source := cmp.Or(p.Source, p.Name)
+		if slices.Contains(sources, source) {
 			continue
 		}
-		sources = append(sources, p.Source)
+		sources = append(sources, source)
 		found, err := l.list(ctx, p)
 		if err != nil {
 			return nil, err

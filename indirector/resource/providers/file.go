@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -16,9 +17,12 @@ import (
 )
 
 // A file is a file, a directory or a link. Rules RES-FILE-01 to RES-FILE-22.
-type file struct{ log logger }
+type file struct {
+	log    logger
+	warned bool // about owners
+}
 
-func newFile(log logger) Provider { return &file{log} }
+func newFile(log logger) Provider { return &file{log: log} }
 
 // stat looks at what is there: at a link itself, or at what it leads to. ok is false if
 // nothing is there.
@@ -53,7 +57,7 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 		if info.Kind != "file" {
 			return data.Value{}, nil
 		}
-		sum, err := sumFile(ctx, s, r.Name(), r.Value("checksum").Text(), info)
+		sum, err := sumFile(ctx, s, r.Name(), checksumKind(s, r), info)
 		if err != nil {
 			return data.Value{}, failure("Could not read %s %s: %s", info.Kind, r.Title, reason(err))
 		}
@@ -78,6 +82,15 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 		return data.OfString(timeText(info.MTime)), nil
 	}
 	return data.Value{}, nil // SELinux, checksum_value: not known
+}
+
+// checksumKind is how the content of a file is compared.
+func checksumKind(s System, r *types.Resource) string {
+	if v := r.Value("checksum"); v.Truthy() {
+		return v.Text()
+	}
+	kind, _ := s.Setting("digest_algorithm")
+	return cmp.Or(kind, "sha256")
 }
 
 func octal(mode fs.FileMode) string { return fmt.Sprintf("%04s", strconv.FormatUint(uint64(mode), 8)) }
@@ -123,8 +136,4 @@ func (s stoppable) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	return s.r.Read(b)
-}
-
-func (f *file) Set(context.Context, System, *types.Resource, string) error {
-	return errors.New("to come")
 }

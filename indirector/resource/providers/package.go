@@ -59,6 +59,10 @@ type debian struct {
 	apt   bool
 	log   logger
 	known known
+	// manual are the packages that were installed by hand before anything was changed.
+	// Puppet asks for them whenever it lists, which takes longer than all the rest.
+	manual []string
+	asked  bool
 }
 
 func newDpkg(log logger) Provider { return &debian{log: log, known: known{}} }
@@ -102,11 +106,7 @@ func (d *debian) list(ctx context.Context, s System) ([]*pkg, error) {
 			all = append(all, p)
 		}
 	}
-	if d.apt {
-		// Puppet asks which are installed by hand, and keeps nothing of the answer.
-		_, err = execute(ctx, s, command(s, "apt-mark"), "showmanual")
-	}
-	return all, err
+	return all, nil
 }
 
 func (d *debian) Instances(ctx context.Context, s System) ([]Instance, error) {
@@ -172,6 +172,13 @@ func (d *debian) of(ctx context.Context, s System, r *types.Resource) (*pkg, err
 }
 
 func (d *debian) Set(ctx context.Context, s System, r *types.Resource, property string) error {
+	if d.apt && !d.asked {
+		out, err := execute(ctx, s, command(s, "apt-mark"), "showmanual")
+		if err != nil {
+			return err
+		}
+		d.manual, d.asked = strings.Split(out, "\n"), true
+	}
 	if property == "mark" {
 		return d.hold(ctx, s, r, r.Value("mark").Text() == "hold")
 	}
@@ -503,7 +510,7 @@ func (d *debian) Flush(ctx context.Context, s System, r *types.Resource) error {
 		delete(d.known, r.Name())
 		return nil
 	}
-	if isAbsent(r.Value("ensure")) {
+	if isAbsent(r.Value("ensure")) || slices.Contains(d.manual, r.Name()) {
 		return nil
 	}
 	return d.change(ctx, s, command(s, "apt-mark"), "manual", r.Name())

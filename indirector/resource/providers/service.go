@@ -389,11 +389,14 @@ func (v *initService) Instances(ctx context.Context, s System) ([]Instance, erro
 	var all []Instance
 	for _, name := range names {
 		file := path.Join(dir, name)
-		info, err := s.Stat(ctx, file)
-		if err != nil || strings.HasPrefix(name, ".") || slices.Contains(notServices, name) || info.Kind == "directory" || info.Mode&0o111 == 0 {
-			continue
+		info, err := s.Lstat(ctx, file)
+		if err == nil && info.Kind == "link" {
+			if to, _ := s.Readlink(ctx, file); to == "/lib/init/upstart-job" {
+				continue
+			}
+			info, err = s.Stat(ctx, file)
 		}
-		if to, err := s.Readlink(ctx, file); err == nil && to == "/lib/init/upstart-job" {
+		if err != nil || strings.HasPrefix(name, ".") || slices.Contains(notServices, name) || info.Kind == "directory" || info.Mode&0o111 == 0 {
 			continue
 		}
 		all = append(all, Instance{Name: name})

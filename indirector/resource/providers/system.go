@@ -92,8 +92,14 @@ type Changes interface {
 	// Replace writes a file anew, as a whole or not at all: mode and owner of what was
 	// there stay, a new one gets mode.
 	Replace(ctx context.Context, name string, content []byte, mode fs.FileMode) error
+	// Write writes a file as a whole or not at all.
+	Write(ctx context.Context, name string, w Writing) error
+	// Truncate makes a file empty, where it is. A new one gets mode.
+	Truncate(ctx context.Context, name string, mode fs.FileMode) error
 	Remove(ctx context.Context, name string) error // what is no directory, or an empty one
 	RemoveAll(ctx context.Context, name string) error
+	// Copy copies a file or a tree, with modes and times.
+	Copy(ctx context.Context, from, to string) error
 	Mkdir(ctx context.Context, name string, mode fs.FileMode) error
 	Symlink(ctx context.Context, target, name string) error
 	Chmod(ctx context.Context, name string, mode fs.FileMode) error
@@ -101,6 +107,17 @@ type Changes interface {
 	// Backup keeps the content of a file in the local bucket and returns its sum. Rule
 	// RES-PROV-06.
 	Backup(ctx context.Context, name string) (sum string, err error)
+}
+
+// A Writing is how a file is written: to a temporary one beside it, which takes its place.
+type Writing struct {
+	// Mode is that of the file; nil is that of what was there, or 0644.
+	Mode *fs.FileMode
+	// Staging is the directory of the temporary file; "" is that of the file.
+	Staging string
+	Fill    func(w io.Writer) error
+	// Check is called with the temporary file before it takes its place; it may be nil.
+	Check func(temporary string) error
 }
 
 // Info is what there is to know of a file.

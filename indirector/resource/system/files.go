@@ -2,10 +2,12 @@ package system
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"indirtui/indirector/host/files"
@@ -137,12 +139,136 @@ func (s *System) Replace(ctx context.Context, name string, content []byte, mode 
 	return err
 }
 
+// Write writes a temporary file, gives it mode and owner of what was there, and lets it
+// take its place. Rule RES-FILE-06.
+func (s *System) Write(ctx context.Context, name string, w providers.Writing) error {
+	end := looked(ctx, "write", name)
+	err := write(name, w)
+	end("written", err)
+	return err
+}
+
+func write(name string, w providers.Writing) (err error) {
+	mode := fs.FileMode(0o644)
+	old, missing := os.Lstat(name)
+	if missing == nil {
+		mode = bits(old.Mode())
+	}
+	if w.Mode != nil {
+		mode = *w.Mode
+	}
+	at := name
+	if w.Staging != "" {
+		at = filepath.Join(w.Staging, filepath.Base(name))
+	}
+	out, err := files.Create(at, files.Options{Mode: modeOf(mode), Owner: files.Must})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, out.Abort())
+		}
+	}()
+	if err := w.Fill(out); err != nil {
+		return err
+	}
+	if w.Check != nil {
+		if err := w.Check(out.Name()); err != nil {
+			return err
+		}
+	}
+	if err := out.Commit(); err != nil || at == name {
+		return err
+	}
+	if missing == nil {
+		if uid, gid := owner(old); uid >= 0 {
+			if err := os.Lchown(at, uid, gid); err != nil {
+				return errors.Join(err, os.Remove(at))
+			}
+		}
+	}
+	return os.Rename(at, name)
+}
+
+func (s *System) Truncate(ctx context.Context, name string, mode fs.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, modeOf(mode))
+	if err == nil {
+		err = f.Close()
+	}
+	return change(ctx, "empty", name, err)
+}
+
 func (s *System) Remove(ctx context.Context, name string) error {
 	return change(ctx, "remove", name, os.Remove(name))
 }
 
 func (s *System) RemoveAll(ctx context.Context, name string) error {
 	return change(ctx, "remove all of", name, os.RemoveAll(name))
+}
+
+// Copy copies what is no directory by its content, following links as cp -r does not for
+// what is within a directory.
+func (s *System) Copy(ctx context.Context, from, to string) error {
+	return change(ctx, "copy "+from+" to", to, copyTree(from, to, os.Stat))
+}
+
+func copyTree(from, to string, look func(string) (os.FileInfo, error)) error {
+	info, err := look(from)
+	if err != nil {
+		return err
+	}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	case info.IsDir():
+		err = copyDir(from, to)
+	default:
+		err = copyFile(from, to)
+	}
+	if err != nil {
+		return err
+	}
+	if uid, gid := owner(info); uid >= 0 && os.Geteuid() == 0 {
+		if err := os.Lchown(to, uid, gid); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Chmod(to, info.Mode()), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
+func copyDir(from, to string) error {
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := copyTree(filepath.Join(from, e.Name()), filepath.Join(to, e.Name()), os.Lstat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 func (s *System) Mkdir(ctx context.Context, name string, mode fs.FileMode) error {

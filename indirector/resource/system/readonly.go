@@ -34,7 +34,15 @@ func refuse(what, name string) error { return fmt.Errorf("%s %q: %w", what, name
 func (readOnly) Replace(_ context.Context, name string, _ []byte, _ fs.FileMode) error {
 	return refuse("write", name)
 }
+func (readOnly) Write(_ context.Context, name string, _ providers.Writing) error {
+	return refuse("write", name)
+}
+
+func (readOnly) Truncate(_ context.Context, name string, _ fs.FileMode) error {
+	return refuse("write", name)
+}
 func (readOnly) Remove(_ context.Context, name string) error    { return refuse("remove", name) }
+func (readOnly) Copy(_ context.Context, _, to string) error     { return refuse("write", to) }
 func (readOnly) RemoveAll(_ context.Context, name string) error { return refuse("remove", name) }
 func (readOnly) Mkdir(_ context.Context, name string, _ fs.FileMode) error {
 	return refuse("make directory", name)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -92,7 +93,16 @@ func (p place) replacer() *strings.Replacer {
 
 func (p place) expand(raw []byte) []byte { return []byte(p.replacer().Replace(string(raw))) }
 
+// rubys are words that come from Ruby, not from Puppet: functions, and ends of temporary names.
+var rubys = []struct {
+	re   *regexp.Regexp
+	with string
+}{{regexp.MustCompile(`@ [a-z_0-9]+ - `), "@ <RUBY> - "}, {regexp.MustCompile(`\d{8}-\d+-\w+( does not exist or)`), "<TEMP>$1"}}
+
 func (p place) norm(s string) string {
+	for _, r := range rubys {
+		s = r.re.ReplaceAllString(s, r.with)
+	}
 	return strings.NewReplacer(p.dir+"/root", "@ROOT@", p.dir+"/var", "@VAR@", p.dir+"/conf", "@CONF@", p.dir+"/site.pp", "@SITE@", p.dir, "@DIR@").Replace(s)
 }
 
