@@ -87,6 +87,7 @@ func TestSchemas(t *testing.T) {
 		{"settings that nobody set", "settings", []string{"settings", "--json", "--confdir", dir, "--vardir", dir}, false},
 		{"parse", "parse", []string{"parse", "testdata/parse", "--format", "json", "--tree"}, false},
 		{"check-types", "check-types", []string{"check-types", "--json", "--modulepath", "testdata/types"}, false},
+		{"describe", "describe", []string{"describe", "file", "package", "cron", "--format", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"compile", "compile", []string{"compile", "n1", "-e", "notify { 'a': message => 'b' }", "--against", "json", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"compile fails", "compile", []string{"compile", "n1", "-e", "class a { include b } include a", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"why", "why", []string{"why", "n1", "Class[Ntp]", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},

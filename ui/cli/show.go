@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
 	"indirtui/indirector/puppetdb"
+	"indirtui/indirector/resource/types"
 	"indirtui/traces"
 	"indirtui/traces/fleet"
 	"indirtui/ui"
@@ -225,6 +226,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 	if e := s.engine; e != nil {
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
+		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
 		o.Stores = func(zone *time.Location) []string { return storesState(e).Lines(zone) }
 		o.Retry = func() []string {
 			if db := puppetdb.Made(e.Shared); db != nil {

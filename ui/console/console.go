@@ -16,6 +16,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
+	"indirtui/indirector/resource/types"
 	"indirtui/indirector/settings"
 	"indirtui/traces"
 	"indirtui/ui/command"
@@ -71,6 +72,8 @@ type Options struct {
 	Retry  func() []string
 	// Situations are what demo knows by number, each with its title.
 	Situations [][2]string
+	// Machine is this machine as resource types ask for it, with its facts.
+	Machine func(context.Context) types.Host
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each

@@ -104,6 +104,10 @@ func askCommands() []cmd {
 			name: "graph", args: "[#N] [TYPE[TITLE]]", help: "the order of the resources of a catalog, or what one of them waits for", next: nextGraph, run: graph,
 			shellNext: nextNode, shell: shell{looks, "CATALOG [RESOURCE]", "The order of the resources of a catalog, or what one of them waits for"},
 		},
+		{
+			name: "describe", args: "[TYPE]", help: "a resource type: attributes, values, providers, and why this provider here; without a type a list", offered: func(c *Console) bool { return c.o.Machine != nil }, next: nextDescribe, run: describeType,
+			shellNext: nextDescribe, shell: shell{looks, "[TYPE ...]", "A resource type: attributes, values, providers, and why this provider here"},
+		},
 		{name: "exporter", args: "TYPE[TITLE]", help: "who exports a resource that was collected: the request that brought it", run: exporter},
 		{
 			name: "replay", args: "EXPR [dry]", help: "ask recorded requests again by the routes there are now; dry only plans", offered: hasEngine, next: nextFilter, run: replayAll, expression: true,

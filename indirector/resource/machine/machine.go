@@ -124,7 +124,7 @@ func (m *Machine) LastSystemUID() int64 {
 	return 499
 }
 
-// WorkingDirectory is that of the process.
+// WorkingDirectory returns that of the process.
 func (m *Machine) WorkingDirectory() string {
 	dir, err := os.Getwd()
 	if err != nil {

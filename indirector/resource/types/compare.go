@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/rich"
 )
 
 // InSync reports whether what is is what should be. Rule RES-TYPE-05.
@@ -153,28 +152,4 @@ func (r *Resource) Choice(property string) (c Choice, ok bool) {
 		return c, false
 	}
 	return x.of.Match(x.should[0])
-}
-
-// Display prints a value as a literal of the language: strings in single quotes,
-// numbers plain, symbols as strings. Rule RES-TYPE-11.
-func Display(v data.Value) string {
-	switch v.Kind() {
-	case data.Nil:
-		return "undef"
-	case data.String, data.Symbol:
-		return rich.Quote(v.Str())
-	case data.List:
-		parts := make([]string, v.Len())
-		for i, x := range v.List() {
-			parts[i] = Display(x)
-		}
-		return "[" + joined(parts) + "]"
-	case data.Hash:
-		parts := make([]string, v.Len())
-		for i, p := range v.Hash() {
-			parts[i] = Display(p.Key) + " => " + Display(p.Value)
-		}
-		return "{" + joined(parts) + "}"
-	}
-	return v.Text()
 }

@@ -23,7 +23,8 @@ func cronType() *Type {
 		Attributes: []*Attribute{
 			ensurable("Whether the job is there."),
 			{
-				Name: "command", Doc: "The command, which a shell runs.",
+				Name: "command", Doc: "The command, which a shell runs.", ShowIs: showCommand, ShowShould: showCommand,
+				InSync: cronInSync("command", showCommand),
 				Munge: func(_ *Resource, v data.Value) (data.Value, error) {
 					s, err := textOf(v)
 					return data.OfString(strings.Trim(s, " \t\n\v\f\r\x00")), err
@@ -71,7 +72,7 @@ func cronTime(f clockField, doc string) *Attribute {
 			}
 			return data.OfList(should)
 		},
-		InSync: cronInSync(f.name), ShowIs: showCron, ShowShould: showCron,
+		InSync: cronInSync(f.name, showCron), ShowIs: showCron, ShowShould: showCron,
 	}
 }
 
@@ -117,18 +118,29 @@ func (f clockField) named(w string) int {
 }
 
 // cronInSync compares what is shown.
-func cronInSync(name string) func(*Resource, data.Value) (bool, error) {
+func cronInSync(name string, show func(*Resource, data.Value) string) func(*Resource, data.Value) (bool, error) {
 	return func(r *Resource, is data.Value) (bool, error) {
-		return showCron(r, is) == showCron(r, data.OfList(r.Should(name))), nil
+		return show(r, is) == show(r, data.OfList(r.Should(name))), nil
 	}
 }
 
-// showCron shows a list of one word, as a command, or of the symbol absent, as the word.
+// showCron shows the word of a list that is the symbol absent.
 func showCron(_ *Resource, v data.Value) string {
+	if !v.Truthy() {
+		return ""
+	}
 	if v.Kind() == data.List && v.Len() > 0 && v.List()[0].Kind() == data.Symbol {
-		return Display(v.List()[0])
+		v = v.List()[0]
 	}
 	return Display(v)
+}
+
+// showCommand shows the only word of a list.
+func showCommand(r *Resource, v data.Value) string {
+	if v.Kind() == data.List && v.Len() == 0 {
+		return ""
+	}
+	return showCron(r, first(v))
 }
 
 var specials = strings.Fields("reboot yearly annually monthly weekly daily midnight hourly absent")

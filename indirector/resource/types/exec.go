@@ -64,7 +64,7 @@ func validateExecCommand(_ *Resource, v data.Value) error {
 	return nil
 }
 
-var quoted = regexp.MustCompile(`(?m)^"([^"]+)"|^'([^']+)'`)
+var inQuotes = regexp.MustCompile(`(?m)^"([^"]+)"|^'([^']+)'`)
 
 // Program is the program of a command: its first word, which may be in quotes.
 func Program(command data.Value) string {
@@ -75,7 +75,7 @@ func Program(command data.Value) string {
 		return first(command).Text()
 	}
 	text := command.Text()
-	if m := quoted.FindStringSubmatch(text); m != nil {
+	if m := inQuotes.FindStringSubmatch(text); m != nil {
 		return m[1] + m[2]
 	}
 	word, _, _ := strings.Cut(text, " ")

@@ -284,6 +284,9 @@ func unmungeMode(v data.Value) data.Value { return data.OfString(showMode(v.Str(
 // link that is not managed, the provider knows.
 func modeInSync(r *Resource, is data.Value) (bool, error) {
 	dir := r.Value("ensure").Str() == "directory"
+	if len(r.Should("mode")) == 0 {
+		return true, nil
+	}
 	for _, want := range r.Should("mode") {
 		now, err := strconv.ParseUint(is.Str(), 8, 32)
 		if err != nil {

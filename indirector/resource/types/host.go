@@ -92,8 +92,8 @@ func validateHostName(_ *Resource, v data.Value) error {
 // oneLine refuses texts of several lines.
 func oneLine(problem string) func(*Resource, data.Value) error {
 	return func(_ *Resource, v data.Value) error {
-		if v.Kind() == data.Hash {
-			return nil // Puppet asks it for a key
+		if v.Kind() == data.Hash || v.Kind() == data.List {
+			return nil // Puppet looks for an element
 		}
 		s, err := textOf(v)
 		if err == nil && strings.ContainsAny(s, "\n\r") {

@@ -123,7 +123,7 @@ func listed(a Attribute, l listing) *Attribute {
 		return data.OfString(l.join(words))
 	}
 	a.InSync = func(r *Resource, is data.Value) (bool, error) {
-		if is.IsNil() {
+		if !is.Truthy() {
 			return true, nil
 		}
 		return l.join(l.split(is)) == r.Wanted(a.Name, is).Str(), nil

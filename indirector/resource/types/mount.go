@@ -57,7 +57,7 @@ func noBlanks(name string, filled bool) func(*Resource, data.Value) error {
 	return func(_ *Resource, v data.Value) error {
 		s, err := textOf(v)
 		switch {
-		case v.Kind() == data.Hash && v.Len() > 0:
+		case (v.Kind() == data.Hash || v.Kind() == data.List) && v.Len() > 0:
 			return nil // it is not empty, and Puppet looks no further
 		case err != nil && filled:
 			return err

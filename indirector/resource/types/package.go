@@ -28,7 +28,7 @@ func packageType() *Type {
 			},
 			{
 				Name: "mark", Doc: "Whether the package is held at its version. It needs ensure to be present or a version.",
-				Choices: choices("hold", "none"), Features: []string{"holdable"},
+				Choices: choices("hold", "none"), Features: []string{"holdable"}, Wanted: onlyMark, InSync: markInSync,
 			},
 		}, packageParameters()...),
 	})
@@ -49,6 +49,19 @@ func packageEnsure() *Attribute {
 		InSync: packageInSync,
 		Change: packageChange,
 	}
+}
+
+// onlyMark is the mark, if there is one alone.
+func onlyMark(_ *Resource, should []data.Value, _ data.Value) data.Value {
+	if len(should) != 1 {
+		return data.Value{}
+	}
+	return should[0]
+}
+
+func markInSync(r *Resource, is data.Value) (bool, error) {
+	should := r.Should("mark")
+	return len(should) > 0 && data.Equal(should[0], is), nil
 }
 
 // packageInSync knows what is there, gone or of one version. What is latest, and ranges

@@ -133,13 +133,17 @@ func (c Confine) problem(h Host) string {
 		if !h.Exists(c.Name) {
 			return c.Name + " is not there"
 		}
-	case "feature", "true":
+	case "feature":
 		if !h.Feature(c.Name) {
 			return "the feature " + c.Name + " is lacking"
 		}
+	case "true":
+		if !h.Feature(c.Name) {
+			return c.Name + " does not run here"
+		}
 	case "false":
 		if h.Feature(c.Name) {
-			return "it is not for systems with " + c.Name
+			return c.Name + " runs here"
 		}
 	case "any":
 		if matching(c.Any, h) == nil {
@@ -148,14 +152,15 @@ func (c Confine) problem(h Host) string {
 	case "fact":
 		is, ok := h.Setting(c.Name)
 		if !ok {
-			is = fact(h, c.Name)
+			v, _ := h.Fact(c.Name)
+			is = v.Text()
 		}
 		if !c.has(is) {
 			return fmt.Sprintf("%s is %s, not %s", c.Name, known(is), strings.Join(c.Values, " or "))
 		}
 	case "not":
-		if is := fact(h, c.Name); c.has(is) {
-			return c.Name + " is " + is
+		if v, _ := h.Fact(c.Name); c.has(v.Text()) {
+			return c.Name + " is " + v.Text()
 		}
 	default:
 		return "never suitable"

@@ -78,7 +78,10 @@ func validateKeyOption(_ *Resource, v data.Value) error {
 
 // authorizedKeysFile is in the home directory of the user, if the user is there.
 func authorizedKeysFile(r *Resource, should []data.Value, _ data.Value) data.Value {
-	if len(should) > 0 && !isAbsent(should[0]) {
+	switch {
+	case len(should) == 0:
+		return data.Value{}
+	case !isAbsent(should[0]):
 		return should[0]
 	}
 	dir := home(r.Host, r.Value("user").Text())
