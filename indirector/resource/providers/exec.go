@@ -50,7 +50,7 @@ func (e *exec) allowed(ctx context.Context, s System, r *types.Resource, refresh
 	}
 	for _, check := range []string{"unless", "onlyif"} {
 		for _, c := range elements(r.Value(check)) {
-			code, err := e.check(ctx, s, r, c)
+			code, err := e.check(ctx, s, r, check, c)
 			if err != nil {
 				return false, err
 			}
@@ -83,10 +83,10 @@ func elements(v data.Value) []data.Value {
 }
 
 // check returns the exit code of a check, or nil if it took too long.
-func (e *exec) check(ctx context.Context, s System, r *types.Resource, c data.Value) (*int, error) {
+func (e *exec) check(ctx context.Context, s System, r *types.Resource, name string, c data.Value) (*int, error) {
 	result, err := e.run(ctx, s, r, c)
 	if errors.Is(err, ErrTimeout) {
-		e.log.note(r, "err", "Check "+c.Inspect()+" exceeded timeout")
+		e.log.line(Line{Level: "err", Message: "Check " + c.Inspect() + " exceeded timeout", Resource: r, Property: name})
 		return nil, nil
 	}
 	if err != nil {
@@ -194,6 +194,9 @@ func (e *exec) Refresh(ctx context.Context, s System, r *types.Resource) error {
 // as its text. Rule RES-EXEC-02.
 func (e *exec) run(ctx context.Context, s System, r *types.Resource, command data.Value) (Result, error) {
 	c, err := e.command(ctx, s, r, command)
+	if errors.Is(err, errNoAccount) {
+		return Result{Exit: 1}, nil // Puppet's child fails before it becomes the command
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -308,12 +311,22 @@ func (e *exec) environment(r *types.Resource) []string {
 			e.log.own(r, "warning", fmt.Sprintf("Overriding environment setting '%s' with '%s'", m[1], m[2]))
 		}
 		if m[2] == "" {
-			e.log.line(Line{Level: "warning", Message: fmt.Sprintf("Empty environment setting '%s'", m[1])})
+			e.log.line(Line{Level: "warning", Message: fmt.Sprintf("Empty environment setting '%s'%s", m[1], location(r))})
 		}
 		env, seen[m[1]] = append(env, v.Text()), true
 	}
 	return env
 }
+
+// location is where a resource is declared, as warnings show it.
+func location(r *types.Resource) string {
+	if r.File == "" || r.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n   (file: %s, line: %d)", r.File, r.Line)
+}
+
+var errNoAccount = errors.New("no such user or group")
 
 // owner is as whom the command is run; nil is as this process.
 func (e *exec) owner(ctx context.Context, s System, r *types.Resource) (*Owner, error) {
@@ -328,7 +341,7 @@ func (e *exec) owner(ctx context.Context, s System, r *types.Resource) (*Owner, 
 			return nil, err
 		}
 		if !ok {
-			return nil, failure("Invalid user: %s", user.Text())
+			return nil, errNoAccount
 		}
 		owner.UID, owner.GID = uid, gid
 	}
@@ -338,7 +351,7 @@ func (e *exec) owner(ctx context.Context, s System, r *types.Resource) (*Owner, 
 			return nil, err
 		}
 		if !ok {
-			return nil, failure("Invalid group: %s", group.Text())
+			return nil, errNoAccount
 		}
 		owner.GID = gid
 	}

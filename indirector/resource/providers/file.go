@@ -47,7 +47,29 @@ func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]dat
 	if err != nil || !ok {
 		return missing(r), err
 	}
+	if err := f.widen(ctx, s, r); err != nil {
+		return nil, err
+	}
 	return retrieved(r, data.OfSymbol(info.Kind), func(name string) (data.Value, error) { return f.get(ctx, s, r, info, name) })
+}
+
+// widen gives the wanted modes of a directory x where they have r. Rule RES-FILE-14.
+func (f *file) widen(ctx context.Context, s System, r *types.Resource) error {
+	wanted := r.Should("mode")
+	if len(wanted) == 0 {
+		return nil
+	}
+	if info, err := s.Stat(ctx, r.Name()); err != nil || info.Kind != "directory" {
+		return nil
+	}
+	wide := make([]data.Value, len(wanted))
+	for i, want := range wanted {
+		wide[i] = want
+		if n, err := strconv.ParseUint(want.Str(), 8, 32); err == nil {
+			wide[i] = data.OfString(strconv.FormatUint(n|n&0o444>>2, 8))
+		}
+	}
+	return r.Set("mode", data.OfList(wide))
 }
 
 // get is one property of what is there.

@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"path"
@@ -57,8 +58,7 @@ func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, 
 }
 
 func (f *file) bucket(ctx context.Context, s System, r *types.Resource, name, to string) error {
-	f.log.line(Line{Level: "info", Message: "Computing checksum on file " + name})
-	sum, err := s.Backup(ctx, name)
+	sum, err := keep(ctx, s, f.log, name)
 	if err != nil {
 		return err
 	}
@@ -97,10 +97,7 @@ func (f *file) showDiff(ctx context.Context, s System, r *types.Resource) error 
 	}
 	program, _ := s.Setting("diff")
 	args, _ := s.Setting("diff_args")
-	if program == "" {
-		return nil
-	}
-	argv := append(append([]string{program}, strings.Fields(args)...), r.Name(), "-")
+	argv := append(append([]string{cmp.Or(program, "diff")}, strings.Fields(cmp.Or(args, "-u"))...), r.Name(), "-")
 	result, err := s.Run(ctx, Command{Argv: argv, Stdin: []byte(f.text(r))})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -225,6 +226,12 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 				c = Command{Argv: words}
 			}
 			_, err := executeAs(ctx, s, c)
+			if failed := (*ExecutionFailure)(nil); errors.As(err, &failed) {
+				// Puppet's temporary file is called after the file.
+				puppets := fmt.Sprintf("%s%s-%d-1", r.Name(), s.Now().Format("20060102"), os.Getpid())
+				failed.Command = strings.ReplaceAll(failed.Command, temporary, puppets)
+				failed.Result.Output = bytes.ReplaceAll(failed.Result.Output, []byte(temporary), []byte(puppets))
+			}
 			return err
 		}
 	}
@@ -344,6 +351,14 @@ func (f *file) InSync(ctx context.Context, s System, r *types.Resource, property
 	case "content":
 		in, err := f.contentIn(ctx, s, r, is)
 		return in, true, err
+	case "checksum_value":
+		return !r.Has("source"), !r.Has("source"), nil // the content is compared by it
+	case "target":
+		if r.Value("replace").Text() == "false" {
+			_, err := s.Stat(ctx, r.Name())
+			return err == nil || r.Matches("target", is), true, nil
+		}
+		return false, false, nil
 	case "mode":
 		in, err := f.modeIn(ctx, s, r, is)
 		return in, true, err

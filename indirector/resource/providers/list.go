@@ -54,7 +54,7 @@ type store interface {
 func newList(l list) *list {
 	l.mine, l.failed = map[*types.Resource]*listfile.Record{}, map[string]error{}
 	if l.store == nil {
-		l.store = flat{}
+		l.store = flat{l.log}
 	}
 	if l.named == nil {
 		l.named = func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource {
@@ -65,7 +65,7 @@ func newList(l list) *list {
 }
 
 // flat keeps each target in a file.
-type flat struct{}
+type flat struct{ log logger }
 
 func (flat) read(ctx context.Context, s System, target string) (string, error) {
 	text, err := s.ReadFile(ctx, target)
@@ -78,20 +78,32 @@ func (flat) read(ctx context.Context, s System, target string) (string, error) {
 	return string(text), nil
 }
 
-func (flat) write(ctx context.Context, s System, target, text string, mode fs.FileMode) error {
+func (f flat) write(ctx context.Context, s System, target, text string, mode fs.FileMode) error {
 	err := s.Replace(ctx, target, []byte(text), mode)
 	if err != nil {
-		return fmt.Errorf("Puppet::Util::FileType::FileTypeFlat could not write %s: %w", target, err) //nolint:staticcheck // Puppet's words
+		message := "Puppet::Util::FileType::FileTypeFlat could not write " + target + ": " + inRuby("rb_sysopen", err).Error()
+		f.log.line(Line{Level: "err", Message: message})
+		return &indirector.Failure{Message: message, Origin: "file", Path: target, Err: err}
 	}
 	return nil
 }
 
-func (flat) keep(ctx context.Context, s System, target string) error {
+func (f flat) keep(ctx context.Context, s System, target string) error {
 	if _, err := s.Stat(ctx, target); err != nil {
 		return nil // there is nothing yet
 	}
-	_, err := s.Backup(ctx, target)
+	_, err := keep(ctx, s, f.log, target)
 	return err
+}
+
+// keep writes a file to the bucket, and returns its sum.
+func keep(ctx context.Context, s System, log logger, name string) (string, error) {
+	log.line(Line{Level: "info", Message: "Computing checksum on file " + name})
+	sum, known, err := s.Backup(ctx, name)
+	if known {
+		log.line(Line{Level: "info", Message: "FileBucket got a duplicate file {sha256}" + sum})
+	}
+	return sum, err
 }
 
 func notRead(target, why string) error {

@@ -288,7 +288,7 @@ func newAuthorizedKey(log logger) Provider {
 			return &indirector.Failure{Message: fmt.Sprintf("User '%s' does not exist", user)}
 		}
 		owner := Owner{account.UID, account.GID}
-		l.store = &keys{owner, r.Value("drop_privileges").Truthy()}
+		l.store = &keys{flat{l.log}, owner}
 		dir := filepath.Dir(target)
 		if _, err := s.Stat(ctx, dir); !errors.Is(err, fs.ErrNotExist) || !r.Value("drop_privileges").Truthy() {
 			return nil
@@ -303,20 +303,12 @@ func newAuthorizedKey(log logger) Provider {
 
 // keys is flat, and gives what it writes to a user.
 type keys struct {
+	flat
 	owner Owner
-	drops bool // the target is written as the user would
-}
-
-func (k *keys) read(ctx context.Context, s System, target string) (string, error) {
-	return flat{}.read(ctx, s, target)
-}
-
-func (k *keys) keep(ctx context.Context, s System, target string) error {
-	return flat{}.keep(ctx, s, target)
 }
 
 func (k *keys) write(ctx context.Context, s System, target, text string, mode fs.FileMode) error {
-	if err := (flat{}).write(ctx, s, target, text, mode); err != nil {
+	if err := k.flat.write(ctx, s, target, text, mode); err != nil {
 		return err
 	}
 	if err := s.Chmod(ctx, target, 0o600); err != nil {

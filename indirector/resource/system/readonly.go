@@ -56,8 +56,8 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
-func (readOnly) Backup(_ context.Context, name string) (string, error) {
-	return "", refuse("back up", name)
+func (readOnly) Backup(_ context.Context, name string) (string, bool, error) {
+	return "", false, refuse("back up", name)
 }
 
 // looks is the closed list: programs, and how their arguments begin. A last "…" allows

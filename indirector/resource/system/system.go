@@ -48,6 +48,35 @@ func (s *System) Now() time.Time { return time.Now() }
 
 func (s *System) UID() int { return os.Geteuid() }
 
+// What types may ask besides is answered by the Host, if it can.
+func (s *System) Target(typ string) string {
+	if h, ok := s.Host.(types.Targets); ok {
+		return h.Target(typ)
+	}
+	return ""
+}
+
+func (s *System) Home(user string) string {
+	if h, ok := s.Host.(types.Homes); ok {
+		return h.Home(user)
+	}
+	return ""
+}
+
+func (s *System) LastSystemUID() int64 {
+	if h, ok := s.Host.(types.SystemUsers); ok {
+		return h.LastSystemUID()
+	}
+	return 999
+}
+
+func (s *System) WorkingDirectory() string {
+	if h, ok := s.Host.(types.Directories); ok {
+		return h.WorkingDirectory()
+	}
+	return "/"
+}
+
 func (s *System) Path(name string) string { return filepath.Join(s.Root, name) }
 
 var errTooMuch = errors.New("it printed more than 64 MiB")
@@ -85,9 +114,13 @@ func (s *System) run(ctx context.Context, c providers.Command) (providers.Result
 	if !c.Apart {
 		run.Stderr = run.Stdout
 	}
-	err := child.Run(run, drain)
+	_ = child.Run(run, drain) // what it is worth the state of the process has
+	if run.Process == nil && ctx.Err() == nil {
+		// Ruby forks first: the child that cannot become the command ends with 1.
+		return providers.Result{Exit: 1}, nil
+	}
 	if run.Process == nil {
-		return providers.Result{Exit: -1}, fmt.Errorf("run %q: %w", c.String(), err)
+		return providers.Result{Exit: -1}, fmt.Errorf("run %q: %w", c.String(), context.Cause(ctx))
 	}
 	result := providers.Result{Output: out.Kept, Exit: run.ProcessState.ExitCode()}
 	if result.Exit < 0 {

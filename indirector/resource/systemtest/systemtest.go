@@ -144,6 +144,19 @@ func (s *System) Calls() []Call {
 	return calls
 }
 
+// Flags are those that are raised, and Raise raises some: they last longer than a run.
+func (s *System) Flags() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.flags)
+}
+
+func (s *System) Raise(flags []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flags = slices.Clone(flags)
+}
+
 // Run answers by the first rule that fits. A command without one ends with 99.
 func (s *System) Run(ctx context.Context, c providers.Command) (providers.Result, error) {
 	call := Call{Argv: c.Argv, Shell: c.Shell, Stdin: string(c.Stdin), Looks: system.Looks(c)}

@@ -100,5 +100,10 @@ func (n *Node) plant(at string, dir bool) error {
 			return err
 		}
 	}
-	return os.Chmod(at, mode.Perm())
+	for bit, of := range map[fs.FileMode]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+		if mode&bit != 0 {
+			mode = mode&^bit | of
+		}
+	}
+	return os.Chmod(at, mode)
 }
