@@ -38,8 +38,8 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
 
   cache, check-types, config,
   node, routes, settings, termini    of the same commands with --json
-  check, compile, describe, diff, graph,
-  parse, replay, why                 with --format json
+  check, compile, describe, diff,
+  graph, parse, plan, replay, why    with --format json
   run                                with --format json, of each line
   demo                               demo --list --json
   trace                              find and the others with --trace json

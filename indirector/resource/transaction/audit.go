@@ -33,7 +33,7 @@ func (a *application) audit() {
 		was, known := a.was[name]
 		switch {
 		case !known:
-			a.log.property(a.r, name, "notice", "audit change: newly-recorded value "+a.recorded(name))
+			a.log.ofProperty(a.r, name, "notice", "audit change: newly-recorded value "+a.recorded(name))
 		case !sameAudited(was, a.is[name]) && !slices.Contains(a.synced, name):
 			e := a.newEvent(name, a.is[name])
 			a.auditEvent(e, name)

@@ -78,7 +78,7 @@ func (c *Catalog) addDefault(typ, title string, values ...data.Pair) error {
 	if err != nil {
 		return err
 	}
-	r := new(Resource)
+	r := &Resource{byDefault: true}
 	r.adopt(ral)
 	return c.insert(r, len(c.resources))
 }

@@ -27,7 +27,8 @@ type application struct {
 func (t *transaction) apply(r *Resource) *status {
 	a := &application{transaction: t, r: r, s: t.newStatus(r)}
 	begin := t.System.Now()
-	if err := a.run(); err != nil {
+	var would *asks
+	if err := a.run(); err != nil && !errors.As(err, &would) {
 		t.failBecause(a.s, err)
 	}
 	a.s.EvaluationTime = data.OfFloat(t.System.Now().Sub(begin).Seconds())
@@ -70,7 +71,11 @@ func (a *application) retrieve() error {
 	if p == nil {
 		return nil
 	}
-	pairs, err := p.Retrieve(a.ctx, a.System, a.r.RAL)
+	machine := a.System
+	if a.plan != nil && a.r.Type == "Exec" {
+		machine = a.plan.checks
+	}
+	pairs, err := p.Retrieve(a.ctx, machine, a.r.RAL)
 	for _, pair := range pairs {
 		name := pair.Key.Str()
 		a.is[name] = pair.Value

@@ -28,14 +28,14 @@ func (l *logger) keeps(level string) bool {
 	return slices.Index(levels, level) >= slices.Index(levels, l.level)
 }
 
-func (l *logger) write(level, message string, from logSource) {
+func (l *logger) write(level, message string, from logSource, tags ...string) {
 	if !l.keeps(level) {
 		return
 	}
 	line := model.Log{Level: level, Message: message, Source: from.name, Tags: []string{level}, Time: l.now()}
 	if r := from.of; r != nil {
 		line.File, line.Line = r.File, r.Line
-		for _, tag := range r.Tags {
+		for _, tag := range slices.Concat(r.Tags, tags) {
 			if !slices.Contains(line.Tags, tag) {
 				line.Tags = append(line.Tags, tag)
 			}
@@ -57,10 +57,17 @@ func (l *logger) resource(r *Resource, level, message string) {
 	}
 }
 
-// property logs what is of a property.
+// property logs an event of a property.
 func (l *logger) property(r *Resource, property, level, message string) {
 	if l.keeps(level) {
 		l.write(level, message, logSource{r.Path() + "/" + property, r})
+	}
+}
+
+// ofProperty logs what a property logs itself: it has its name for a tag.
+func (l *logger) ofProperty(r *Resource, property, level, message string) {
+	if l.keeps(level) {
+		l.write(level, message, logSource{r.Path() + "/" + property, r}, property)
 	}
 }
 

@@ -46,7 +46,7 @@ func (t *transaction) providerLine(l providers.Line) {
 	case l.ByProvider:
 		t.log.write(l.Level, l.Message, logSource{name: fmt.Sprintf("%s(provider=%s)", r.Ref(), keyOf(r).provider)})
 	case l.Property != "":
-		t.log.property(r, l.Property, l.Level, l.Message)
+		t.log.ofProperty(r, l.Property, l.Level, l.Message)
 	default:
 		t.log.resource(r, l.Level, l.Message)
 	}

@@ -33,6 +33,7 @@ type Resource struct {
 	completed bool       // a whit is the end
 	waits     []relation // by require, subscribe, before and notify, in this order
 	virtual   bool
+	byDefault bool        // was not declared
 	problem   error       // why its type refuses a Foreign one; nil if the type is not known
 	parents   []*Resource // what contains it
 	children  []*Resource

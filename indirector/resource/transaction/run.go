@@ -58,7 +58,7 @@ func (t *transaction) begin(c *model.Catalog) {
 		r.Environment = c.Environment
 	}
 	if t.StateFile != "" {
-		t.state = loadState(t.StateFile, func(level, message string) {
+		t.state = loadState(t.StateFile, t.plan != nil, func(level, message string) {
 			if t.Log != nil {
 				t.Log(model.Log{Level: level, Message: message, Source: "Puppet", Tags: []string{level}, Time: t.now()})
 			}

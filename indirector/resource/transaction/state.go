@@ -28,9 +28,9 @@ type entry struct {
 
 // loadState reads the state file. log takes what is wrong with it: that is not part of
 // a report, because the agent reads it before it keeps lines.
-func loadState(file string, log func(level, message string)) *state {
+func loadState(file string, keep bool, log func(level, message string)) *state {
 	s := &state{file: file, entries: map[string]*entry{}}
-	doc, ok := loadYAML(file, "Checksumfile", log)
+	doc, ok := loadYAML(file, "Checksumfile", keep, log)
 	if !ok {
 		return s
 	}
@@ -46,8 +46,9 @@ func loadState(file string, log func(level, message string)) *state {
 	return s
 }
 
-// loadYAML reads a file of state. One that is broken is put aside.
-func loadYAML(file, what string, log func(level, message string)) (data.Value, bool) {
+// loadYAML reads a file of state. One that is broken is put aside, unless it is to be
+// kept as it is.
+func loadYAML(file, what string, keep bool, log func(level, message string)) (data.Value, bool) {
 	info, err := os.Stat(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
 		return data.Value{}, false
@@ -69,6 +70,9 @@ func loadYAML(file, what string, log func(level, message string)) (data.Value, b
 		message += "\nWrapped exception:\n" + detail
 	}
 	log("err", message)
+	if keep {
+		return data.Value{}, false
+	}
 	if err := os.Rename(file, file+".bad"); err != nil {
 		log("err", fmt.Sprintf("Could not rename corrupt %s; remove manually", file))
 	}

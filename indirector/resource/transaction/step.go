@@ -32,9 +32,10 @@ const (
 	PrefetchFailed   Reason = "prefetch-failed"   // Detail: the error
 	Unsuitable       Reason = "unsuitable"        // Detail: the provider
 	CheckRefused     Reason = "check-refused"
-	NotDeclared      Reason = "not-declared" // nothing of it is managed
-	RefreshedBy      Reason = "refreshed-by" // Chain: what sent the events
-	RefreshLost      Reason = "refresh-lost" // it failed, and the next run does not try it again
+	CheckNotAsked    Reason = "check-not-asked" // of a plan. Detail: the check
+	NotDeclared      Reason = "not-declared"    // nothing of it is managed
+	RefreshedBy      Reason = "refreshed-by"    // Chain: what sent the events
+	RefreshLost      Reason = "refresh-lost"    // it failed, and the next run does not try it again
 )
 
 // An Answer is what became of a step.

@@ -12,9 +12,9 @@ type store struct {
 	kept map[string]data.Value // of resources that were skipped
 }
 
-func loadStore(file string, log func(level, message string)) *store {
+func loadStore(file string, keep bool, log func(level, message string)) *store {
 	s := &store{file: file, old: map[string]data.Value{}, new: map[string]*entry{}, kept: map[string]data.Value{}}
-	doc, ok := loadYAML(file, "Transaction store file", log)
+	doc, ok := loadYAML(file, "Transaction store file", keep, log)
 	switch {
 	case !ok:
 	case doc.Kind() != data.Hash:

@@ -56,6 +56,7 @@ type transaction struct {
 	catalog *Catalog
 	graph   *Graph
 	native  *providers.Set
+	plan    *planning // nil: it is a run
 	state   *state
 	store   *store
 
@@ -99,12 +100,12 @@ func (t *transaction) now() model.Time { return model.At(t.System.Now()) }
 
 // noop reports whether a resource is only looked at.
 func (t *transaction) noop(r *Resource) bool {
-	if r.RAL != nil {
+	if r.RAL != nil && t.plan == nil {
 		if v := r.RAL.Value("noop"); !v.IsNil() {
 			return v.Truthy()
 		}
 	}
-	return t.Noop
+	return t.Noop || t.plan != nil
 }
 
 // noopBy is what decides that a resource is only looked at.
@@ -126,7 +127,7 @@ func (t *transaction) evaluate() error {
 		return err
 	}
 	if t.Agent && t.StoreFile != "" {
-		t.store = loadStore(t.StoreFile, t.log.puppet)
+		t.store = loadStore(t.StoreFile, t.plan != nil, t.log.puppet)
 	}
 	if v := t.catalog.Version; v.Truthy() {
 		t.log.puppet("info", "Applying configuration version '"+v.Text()+"'")
@@ -144,8 +145,10 @@ func (t *transaction) evaluate() error {
 		return err
 	}
 	t.finishProviders()
-	if err := t.store.save(); err != nil {
-		return err
+	if t.plan == nil {
+		if err := t.store.save(); err != nil {
+			return err
+		}
 	}
 	t.report.TransactionCompleted = true
 	return nil
@@ -170,8 +173,11 @@ func (t *transaction) walk() error {
 	progress := 0
 	return t.graph.Walk(Walker{
 		Continue: func() bool { return t.Stop == nil || !t.Stop() },
-		Suitable: t.suitable,
+		Suitable: func(r *Resource) bool { return t.plan != nil || t.suitable(r) },
 		Before: func(r *Resource) (bool, error) {
+			if !t.suitable(r) {
+				return false, nil
+			}
 			t.noteFinisher(r)
 			t.prefetch(r)
 			return t.evalGenerate(r)
@@ -206,6 +212,11 @@ func (t *transaction) traced(r *Resource, progress int) error {
 func (t *transaction) visit(r *Resource) error {
 	if err := t.resolve(r); err != nil {
 		return err
+	}
+	if t.plan != nil && !t.suitable(r) && t.byTags(r).because == "" {
+		t.status(r)
+		t.after(r, Answer{Step: Provider, Text: "cannot be known", Because: Unsuitable, Detail: keyOf(r).provider})
+		return nil
 	}
 	t.propagate(r)
 	s, err := t.skipped(r)
