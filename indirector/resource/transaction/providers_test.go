@@ -120,7 +120,7 @@ func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) 
 			}
 		}
 		if shell, ok := s.Step["shell"].(string); ok {
-			p.shell(t, shell)
+			flags = p.shell(t, shell, flags)
 			before = p.tree(t)
 			continue
 		}
@@ -151,15 +151,24 @@ func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) 
 	return problems
 }
 
-// shell changes something between two runs.
-func (p place) shell(t *testing.T, script string) {
+// shell changes something between two runs, such as the flags, which it finds in a file.
+func (p place) shell(t *testing.T, script string, flags []string) []string {
 	t.Helper()
+	file := p.dir + "/flags"
+	if err := os.WriteFile(file, []byte(strings.Join(flags, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c := exec.CommandContext(t.Context(), "sh", "-ec", script)
 	c.Dir = p.dir + "/root"
 	c.Env = append(os.Environ(), "ROOT="+c.Dir)
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil // it was removed
+	}
+	return strings.Fields(string(text))
 }
 
 // callsOf are the commands of a system, with placeholders.
