@@ -160,10 +160,32 @@ func (t *tidy) Generate(ctx context.Context, s System, r *types.Resource) ([]*ty
 		all = append(all, file)
 	}
 	slices.SortFunc(all, func(a, b *types.Resource) int { return cmp.Compare(b.Name(), a.Name()) })
+	if isTrue(r.Value("rmdirs")) {
+		if err := emptied(all); err != nil {
+			return nil, err
+		}
+	}
 	if len(all) > 0 {
 		t.log.note(r, "notice", fmt.Sprintf("Tidying %d files", len(all)))
 	}
 	return all, nil
+}
+
+// emptied lets directories wait for what is in them.
+func emptied(files []*types.Resource) error {
+	within := map[string][]data.Value{}
+	for _, f := range files {
+		dir := path.Dir(f.Name())
+		within[dir] = append(within[dir], data.OfString("File["+f.Name()+"]"))
+	}
+	for _, f := range files {
+		if refs := within[f.Name()]; refs != nil {
+			if err := f.Set("require", data.OfList(refs)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // removes reports whether a file fits: by its name, and by its age or size if they are given.
@@ -173,7 +195,7 @@ func (t *tidy) removes(ctx context.Context, s System, r *types.Resource, name st
 		return false
 	}
 	if patterns := elements(r.Value("matches")); len(patterns) > 0 &&
-		!slices.ContainsFunc(patterns, func(p data.Value) bool { return fnmatch.Match(p.Text(), path.Base(name)) }) {
+		!slices.ContainsFunc(patterns, func(p data.Value) bool { return fnmatch.Match("x"+p.Text(), "x"+path.Base(name)) }) { // names that begin with a dot, too
 		return false
 	}
 	age, size := r.Value("age"), r.Value("size")
