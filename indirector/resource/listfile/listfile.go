@@ -206,9 +206,8 @@ func orAbsent(s string) data.Value {
 func join(r *Record, joiner string, optional map[string]bool, names ...string) (string, error) {
 	words := make([]string, len(names))
 	for i, name := range names {
-		v, ok := r.Values[name]
-		switch {
-		case ok && v.Kind() != data.Symbol && !v.IsNil():
+		switch v := r.Values[name]; {
+		case !isAbsent(v):
 			words[i] = text(v, ",")
 		case !optional[name]:
 			return "", fmt.Errorf("Field '%s' is required", name) //nolint:staticcheck // Puppet's words
@@ -224,7 +223,7 @@ func text(v data.Value, joiner string) string {
 	}
 	var words []string
 	for _, e := range v.List() {
-		if e.Kind() != data.Symbol {
+		if !isAbsent(e) {
 			words = append(words, e.Text())
 		}
 	}
@@ -232,4 +231,4 @@ func text(v data.Value, joiner string) string {
 }
 
 // isAbsent reports whether a value is unset or absent.
-func isAbsent(v data.Value) bool { return v.IsNil() || v.Kind() == data.Symbol }
+func isAbsent(v data.Value) bool { return v.IsNil() || v.Kind() == data.Symbol && v.Str() == "absent" }

@@ -395,18 +395,18 @@ func (l *list) flush(ctx context.Context, s System, target string) error {
 			records = append(records, rec)
 		}
 	}
+	if !slices.Contains(l.kept, target) {
+		if err := l.store.keep(ctx, s, target); err != nil {
+			return err
+		}
+		l.kept = append(l.kept, target)
+	}
 	text, err := l.format.Write(records, s.Now())
 	if own := (*listfile.FormatError)(nil); errors.As(err, &own) {
 		return &indirector.Failure{Message: own.Message}
 	}
 	if err != nil {
 		return &indirector.Failure{Class: "ArgumentError", Message: err.Error()}
-	}
-	if !slices.Contains(l.kept, target) {
-		if err := l.store.keep(ctx, s, target); err != nil {
-			return err
-		}
-		l.kept = append(l.kept, target)
 	}
 	return l.store.write(ctx, s, target, text, cmp.Or(l.mode, 0o600))
 }

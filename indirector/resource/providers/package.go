@@ -95,7 +95,8 @@ func parseDpkg(line string) *pkg {
 func (d *debian) list(ctx context.Context, s System) ([]*pkg, error) {
 	out, err := execute(ctx, s, command(s, "dpkg-query"), "-W", "--showformat", dpkgFormat)
 	if failed := (*ExecutionFailure)(nil); errors.As(err, &failed) {
-		return nil, &indirector.Failure{Class: "Puppet::ExecutionFailure", Message: out, Origin: "exec", Err: err}
+		// Puppet has lost the output by then, and shows the pipe that it came from.
+		return nil, &indirector.Failure{Class: "Puppet::ExecutionFailure", Message: "#<IO:(closed)>", Origin: "exec", Hidden: out, Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -132,6 +133,11 @@ func (d *debian) Prefetch(ctx context.Context, s System, _ []*types.Resource) er
 
 // query asks for one package.
 func (d *debian) query(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
+	if r.Value("allow_virtual").Truthy() {
+		if err := d.provided(ctx, s, r); err != nil {
+			return nil, err
+		}
+	}
 	out, err := execute(ctx, s, command(s, "dpkg-query"), "-W", "--showformat", dpkgFormat, r.Name())
 	if failed := (*ExecutionFailure)(nil); errors.As(err, &failed) {
 		return &pkg{name: r.Name(), failed: "ok", status: "missing", ensure: data.OfSymbol("purged")}, nil
@@ -157,6 +163,27 @@ func (d *debian) query(ctx context.Context, s System, r *types.Resource) (*pkg, 
 		}
 	}
 	return p, nil
+}
+
+// provided finds the package that provides a virtual one, and is meant from then on.
+func (d *debian) provided(ctx context.Context, s System, r *types.Resource) error {
+	out, code, err := ask(ctx, s, command(s, "dpkg-query"), "-W", "--showformat", `'${Status} ${Package} ${Version} [${Provides}]\n'`)
+	if err != nil || code != 0 {
+		return err
+	}
+	named := regexp.MustCompile(`[\[ ]` + regexp.QuoteMeta(r.Name()) + `[\],]`)
+	for line := range strings.Lines(out) {
+		if !named.MatchString(line) {
+			continue
+		}
+		head, _, _ := strings.Cut(line, " [")
+		if p := parseDpkg(head); p != nil {
+			d.log.line(Line{Level: "info", Message: "Package " + r.Name() + " is virtual, defaulting to " + p.name})
+			return r.Set("name", data.OfString(p.name))
+		}
+		return nil
+	}
+	return nil
 }
 
 func (d *debian) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
@@ -481,6 +508,7 @@ func packageInSync(r *types.Resource, property string, is data.Value, latest fun
 			if err != nil {
 				return false, true, failure("Could not get latest version: %w", err)
 			}
+			r.Latest = newest
 			if data.Equal(newest, is) {
 				return true, true, nil
 			}

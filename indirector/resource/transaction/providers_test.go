@@ -1,9 +1,12 @@
 package transaction_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -102,6 +105,8 @@ func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) 
 		t.Fatal(err)
 	}
 	decode(t, p.expand(text), &kase)
+	// The pipe of a command is one of the recorder.
+	row["steps"] = bytes.ReplaceAll(row["steps"], []byte("#<StringIO:0xXXXX>"), []byte("#<IO:(closed)>"))
 	for name, to := range map[string]any{"settings": &c.Settings, "full": &c.Full, "tree": &c.Tree, "steps": &c.Steps, "catalogs": &c.Catalogs} {
 		decode(t, row[name], to)
 	}
@@ -113,6 +118,11 @@ func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) 
 			if d := cmp.Diff(want, got); d != "" {
 				problems = append(problems, fmt.Sprintf("step %d, %s: want -, got +\n%s", i, what, d))
 			}
+		}
+		if shell, ok := s.Step["shell"].(string); ok {
+			flags = p.shell(t, shell, flags)
+			before = p.tree(t)
+			continue
 		}
 		manifest, _ := s.Step["manifest"].(float64)
 		settings := map[string]any{}
@@ -139,6 +149,26 @@ func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) 
 		before = now
 	}
 	return problems
+}
+
+// shell changes something between two runs, such as the flags, which it finds in a file.
+func (p place) shell(t *testing.T, script string, flags []string) []string {
+	t.Helper()
+	file := p.dir + "/flags"
+	if err := os.WriteFile(file, []byte(strings.Join(flags, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "sh", "-ec", script)
+	c.Dir = p.dir + "/root"
+	c.Env = append(os.Environ(), "ROOT="+c.Dir)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil // it was removed
+	}
+	return strings.Fields(string(text))
 }
 
 // callsOf are the commands of a system, with placeholders.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -88,7 +89,8 @@ func newPlace(tb testing.TB) place {
 }
 
 func (p place) replacer() *strings.Replacer {
-	return strings.NewReplacer("@ROOT@", p.dir+"/root", "@VAR@", p.dir+"/var", "@CONF@", p.dir+"/conf", "@SITE@", p.dir+"/site.pp", "@DIR@", p.dir)
+	return strings.NewReplacer("@ROOT@", p.dir+"/root", "@VAR@", p.dir+"/var", "@CONF@", p.dir+"/conf", "@SITE@", p.dir+"/site.pp", "@DIR@", p.dir,
+		"@UID@", strconv.Itoa(os.Getuid()), "@GID@", strconv.Itoa(os.Getgid()))
 }
 
 func (p place) expand(raw []byte) []byte { return []byte(p.replacer().Replace(string(raw))) }

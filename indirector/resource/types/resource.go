@@ -19,8 +19,10 @@ type Resource struct {
 	Exported bool
 	Virtual  bool
 	Provider *Provider // nil: there is none, or none is suitable
-	Host     Host
-	Catalog  Catalog // nil outside of one
+	// Latest is what the value latest of a package is, once that was asked: messages show it.
+	Latest  data.Value
+	Host    Host
+	Catalog Catalog // nil outside of one
 	// Log takes warnings of setting attributes, in Puppet's words. It may be nil.
 	Log func(level, message string)
 
