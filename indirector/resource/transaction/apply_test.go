@@ -243,7 +243,7 @@ func (p place) text(file string) any {
 	if err != nil {
 		return nil
 	}
-	return p.norm(string(b))
+	return p.norm(strings.ReplaceAll(string(b), strings.ToLower(p.dir), p.dir))
 }
 
 // yaml is a file as JSON has it; symbols have a colon.
