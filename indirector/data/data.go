@@ -459,7 +459,7 @@ func appendInspect(b []byte, v Value) []byte {
 	case String:
 		return append(b, InspectString(v.Str())...)
 	case Symbol:
-		return append(append(b, ':'), v.Str()...)
+		return appendSymbol(b, v.Str())
 	case List:
 		b = append(b, '[')
 		for i, x := range v.List() {

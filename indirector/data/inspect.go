@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -35,6 +36,44 @@ func InspectString(s string) string {
 		i += n
 	}
 	return string(append(b, '"'))
+}
+
+// appendSymbol writes a symbol as Ruby does: in quotes, unless it is a name or an
+// operator.
+func appendSymbol(b []byte, s string) []byte {
+	b = append(b, ':')
+	if isName(s) || operators[s] {
+		return append(b, s...)
+	}
+	return append(b, InspectString(s)...)
+}
+
+var operators = map[string]bool{
+	"+": true, "-": true, "*": true, "/": true, "%": true, "**": true, "==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true,
+	"<=>": true, "===": true, "=~": true, "!~": true, "!": true, "~": true, "+@": true, "-@": true, "&": true, "|": true, "^": true, "<<": true,
+	">>": true, "[]": true, "[]=": true, "`": true,
+}
+
+// isName reports whether s can stand behind a colon without quotes: a name of a
+// method, a variable or a constant.
+func isName(s string) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(s, "@"), "@")
+	variable := name != s
+	if !variable {
+		name = strings.TrimPrefix(s, "$")
+		variable = name != s
+	}
+	if last := len(name) - 1; last > 0 && !variable && strings.IndexByte("?!=", name[last]) >= 0 {
+		name = name[:last]
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != "" && utf8.ValidString(name)
 }
 
 // printable reports whether Ruby shows r as it is, format characters too.

@@ -3,7 +3,6 @@
 package ral
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,77 +150,14 @@ func note(ctx context.Context, about, text string) {
 	span.End(text, traces.Because{}, nil)
 }
 
-// An instance is one that a provider listed.
-type instance struct {
-	providers.Instance
-	provider *types.Provider
-}
-
-// instances lists those of the default provider, then those of others that have another
-// source. Rule RES-RAL-06.
-func (l *look) instances(ctx context.Context) ([]instance, error) {
-	switch l.typ.Instances {
-	case types.Own:
-		note(ctx, l.typ.Name, "resources of this type cannot be listed: the list is empty")
-		return nil, nil
-	case types.None:
-		return nil, &indirector.Failure{Class: "Puppet::DevError", Message: l.typ.Name + " has no providers and has not overridden 'instances'"}
-	}
-	first, candidates := types.Select(l.typ, l.host)
-	if first == nil {
-		note(ctx, l.typ.Name, "no provider is suitable on this machine")
-		return nil, nil
-	}
-	order := []*types.Provider{first}
-	for _, c := range candidates {
-		if c.Provider == first {
-			note(ctx, "provider "+first.Name, cmp.Or(strings.Join(c.Why, ", "), "the best that is suitable here"))
-		} else if c.Suitable {
-			order = append(order, c.Provider)
-		}
-	}
-	var all []instance
-	var sources []string
-	seen := map[string]bool{}
-	for _, p := range order {
-		source := cmp.Or(p.Source, p.Name)
-		if slices.Contains(sources, source) {
-			continue
-		}
-		sources = append(sources, source)
-		found, err := l.list(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		for _, is := range found {
-			if !seen[is.Name] {
-				seen[is.Name] = true
-				all = append(all, instance{is, p})
-			}
-		}
-	}
-	return all, nil
-}
-
-// list asks one provider. Of the default one it is an error if it cannot; of others this
-// program may lack it.
-func (l *look) list(ctx context.Context, p *types.Provider) ([]providers.Instance, error) {
-	provider, ok := l.set.Of(l.typ, p.Name)
-	if !ok {
-		note(ctx, "provider "+p.Name, "is not in this program: what it knows is missing")
-		return nil, nil
-	}
-	lister, ok := provider.(providers.Lister)
-	if !ok {
-		return nil, nil
-	}
-	return lister.Instances(ctx, l.system)
+// instances lists what there is, and notes how.
+func (l *look) instances(ctx context.Context) ([]providers.Found, error) {
+	return l.set.List(ctx, l.system, l.host, l.typ, func(about, text string) { note(ctx, about, text) })
 }
 
 // listed makes a resource of what was listed.
-func (l *look) listed(ctx context.Context, is instance) (indirector.Instance, error) {
-	values := append(slices.Clone(is.Namevars), data.P("provider", data.OfSymbol(is.provider.Name)))
-	r, err := types.New(l.typ, l.host, types.Given{Title: is.Name, Values: values}, nil)
+func (l *look) listed(ctx context.Context, is providers.Found) (indirector.Instance, error) {
+	r, err := is.Resource(l.host)
 	if err != nil {
 		return nil, refused(err)
 	}

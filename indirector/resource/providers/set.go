@@ -62,10 +62,9 @@ var makers = map[string]func(log logger) Provider{
 	"sshkey/parsed":             newSSHKey,
 	"ssh_authorized_key/parsed": newAuthorizedKey,
 	"notify/":                   newNotify,
-	"resources/":                newNothing,
 	"schedule/":                 newNothing,
 	"stage/":                    newNothing,
-	"tidy/":                     newNothing,
+	"tidy/":                     newTidy,
 	"whit/":                     newNothing,
 	"user/useradd":              newUser,
 }
@@ -77,14 +76,17 @@ func (s *Set) Of(t *types.Type, name string) (Provider, bool) {
 	if p := s.made[key]; p != nil {
 		return p, true
 	}
-	maker, ok := makers[key]
-	if !ok {
-		return nil, false
-	}
 	if s.made == nil {
 		s.made = map[string]Provider{}
 	}
-	p := maker(s.Log)
+	var p Provider
+	if maker, ok := makers[key]; ok {
+		p = maker(s.Log)
+	} else if key == "resources/" {
+		p = &purger{s}
+	} else {
+		return nil, false
+	}
 	s.made[key] = p
 	return p, true
 }

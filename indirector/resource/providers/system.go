@@ -127,6 +127,7 @@ type Info struct {
 	UID, GID     int
 	Size         int64
 	MTime, CTime time.Time
+	ATime        time.Time
 }
 
 // Accounts are users and groups.

@@ -13,3 +13,11 @@ func ctime(info os.FileInfo) time.Time {
 	}
 	return info.ModTime()
 }
+
+// atime returns when a file was last read.
+func atime(info os.FileInfo) time.Time {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return time.Unix(int64(s.Atim.Sec), int64(s.Atim.Nsec))
+	}
+	return info.ModTime()
+}

@@ -29,7 +29,7 @@ func look(ctx context.Context, what, name string, call func(string) (os.FileInfo
 		end("", err)
 		return providers.Info{}, err
 	}
-	i := providers.Info{Kind: kind(info.Mode()), Mode: bits(info.Mode()), Size: info.Size(), MTime: info.ModTime(), CTime: ctime(info)}
+	i := providers.Info{Kind: kind(info.Mode()), Mode: bits(info.Mode()), Size: info.Size(), MTime: info.ModTime(), CTime: ctime(info), ATime: atime(info)}
 	i.UID, i.GID = owner(info)
 	end(i.Kind, nil)
 	return i, nil

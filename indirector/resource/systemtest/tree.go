@@ -59,7 +59,7 @@ func (tree Tree) Plant(tb testing.TB, root string) {
 		}
 		at := Planted
 		rel, _ := filepath.Rel(root, name)
-		if t, err := time.Parse("2006-01-02 15:04:05", tree[rel].MTime); err == nil {
+		if t, err := time.Parse(time.RFC3339, tree[rel].MTime); err == nil {
 			at = t
 		}
 		return os.Chtimes(name, at, at)

@@ -100,7 +100,7 @@ func packageProviders() []*Provider {
 			Commands: []Command{{Name: "pkginfo", Path: "/usr/sbin/pkg_info"}, {Name: "pkgadd", Path: "/usr/sbin/pkg_add"}, {Name: "pkgdelete", Path: "/usr/sbin/pkg_delete"}},
 		},
 		{
-			Name: "gem", Doc: "Gems of the Ruby that is in PATH.", Parents: []string{"", ""},
+			Name: "gem", Last: true, Doc: "Gems of the Ruby that is in PATH.", Parents: []string{"", ""},
 			Features: strings.Fields("install_options installable targetable uninstall_options uninstallable upgradeable version_ranges versionable"),
 			Commands: []Command{{Name: "gemcmd", Path: "gem", Optional: true}},
 		},
@@ -138,15 +138,15 @@ func packageProviders() []*Provider {
 			Commands:   []Command{{Name: "pacman", Path: "/usr/bin/pacman"}},
 		},
 		{
-			Name: "pip", Doc: "Packages of Python, by pip.", Parents: []string{"", ""},
+			Name: "pip", Last: true, Doc: "Packages of Python, by pip.", Parents: []string{"", ""},
 			Features: strings.Fields("install_options installable targetable uninstallable upgradeable version_ranges versionable"),
 		},
 		{
-			Name: "pip2", Doc: "Packages of Python 2, by pip2.", Parents: []string{"pip", "", ""},
+			Name: "pip2", Last: true, Doc: "Packages of Python 2, by pip2.", Parents: []string{"pip", "", ""},
 			Features: strings.Fields("install_options installable targetable uninstallable upgradeable versionable"),
 		},
 		{
-			Name: "pip3", Doc: "Packages of Python 3, by pip3.", Parents: []string{"pip", "", ""},
+			Name: "pip3", Last: true, Doc: "Packages of Python 3, by pip3.", Parents: []string{"pip", "", ""},
 			Features: strings.Fields("install_options installable targetable uninstallable upgradeable versionable"),
 		},
 		{
@@ -200,13 +200,13 @@ func packageProviders() []*Provider {
 			Commands: []Command{{Name: "portupgrade", Path: "/usr/local/sbin/portupgrade"}, {Name: "portinstall", Path: "/usr/local/sbin/portinstall"}, {Name: "portversion", Path: "/usr/local/sbin/portversion"}, {Name: "portuninstall", Path: "/usr/local/sbin/pkg_deinstall"}, {Name: "portinfo", Path: "/usr/sbin/pkg_info"}},
 		},
 		{
-			Name: "puppet_gem", Doc: "Gems of the Ruby that comes with the agent.", Parents: []string{"gem", "", ""},
+			Name: "puppet_gem", Last: true, Doc: "Gems of the Ruby that comes with the agent.", Parents: []string{"gem", "", ""},
 			Features: strings.Fields("install_options installable uninstall_options uninstallable upgradeable versionable"),
 			Confines: []Confine{{Kind: "any", Any: []Facts{{"aio_agent_version": {"/./"}}}}},
 			Commands: []Command{{Name: "gemcmd", Path: "/opt/puppetlabs/puppet/bin/gem"}},
 		},
 		{
-			Name: "puppetserver_gem", Doc: "Gems of Puppet Server.", Parents: []string{"gem", "", ""},
+			Name: "puppetserver_gem", Last: true, Doc: "Gems of Puppet Server.", Parents: []string{"gem", "", ""},
 			Features: strings.Fields("install_options installable uninstall_options uninstallable upgradeable versionable"),
 			Confines: []Confine{{Kind: "feature", Name: "hocon"}, {Kind: "fact", Name: "fips_enabled", Values: []string{"false"}}},
 			Commands: []Command{{Name: "puppetservercmd", Path: "/opt/puppetlabs/bin/puppetserver"}},

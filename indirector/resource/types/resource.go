@@ -126,7 +126,7 @@ func (r *Resource) setFrom(values map[string]data.Value, name string) error {
 // then defaults of what was not set.
 func (r *Resource) setAll(values map[string]data.Value) error {
 	var unset []*Attribute
-	for _, a := range slices.Concat(r.Type.Attributes, Metaparameters()) {
+	for _, a := range r.Type.all {
 		if _, ok := values[a.Name]; !ok {
 			unset = append(unset, a)
 			continue

@@ -66,10 +66,15 @@ func weigh(p *Provider, h Host) Candidate {
 		c.Why = append(c.Why, "not the default for "+not.String())
 		return c
 	}
-	if m := matching(p.DefaultFor, h); m != nil {
+	m := matching(p.DefaultFor, h)
+	switch {
+	case m != nil:
 		c.Default = true
 		c.Specificity += 100 * len(m)
 		c.Why = append(c.Why, "default for "+m.String())
+	case p.Last:
+		c.Specificity = 1
+		c.Why = append(c.Why, "only where there is no other")
 	}
 	return c
 }

@@ -49,6 +49,7 @@ type Type struct {
 	Require, Before, Notify, Subscribe []Auto
 
 	index map[string]*Attribute
+	all   []*Attribute // Attributes, then metaparameters
 }
 
 // Auto is an automatic relationship with resources of one type.
@@ -151,6 +152,7 @@ type Provider struct {
 	Confines      []Confine
 	DefaultFor    []Facts // one of them must match
 	NotDefaultFor []Facts
+	Last          bool // it is used only where there is no other (gem, pip)
 	Commands      []Command
 }
 
@@ -231,8 +233,9 @@ func Define(t Type) *Type {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *Attribute) int { return rank(a) - rank(b) })
 	t.Attributes = all
-	t.index = make(map[string]*Attribute, len(all)+len(Metaparameters()))
-	for _, a := range slices.Concat(Metaparameters(), all) {
+	t.all = slices.Concat(all, Metaparameters())
+	t.index = make(map[string]*Attribute, len(t.all))
+	for _, a := range slices.Backward(t.all) { // those of the type count
 		t.index[a.Name] = a
 	}
 	return &t
