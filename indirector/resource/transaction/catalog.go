@@ -151,7 +151,8 @@ func parseRefs(v data.Value) ([]types.Ref, error) {
 // adopt makes r the resource of an instance.
 func (r *Resource) adopt(ral *types.Resource) {
 	r.RAL, r.Tags = ral, ral.Tags
-	r.Type, r.Title = ral.Type.Title(), ral.Title
+	r.Type = ral.Type.Title()
+	r.Title = strings.TrimSuffix(strings.TrimPrefix(ral.Ref(), r.Type+"["), "]") // a type may have its own
 	for _, k := range relationships {
 		if refs := ral.Refs(string(k.kind)); len(refs) > 0 {
 			r.waits = append(r.waits, relation{k.kind, refs})
