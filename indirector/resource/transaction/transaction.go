@@ -182,7 +182,7 @@ func (t *transaction) failCycles(cycles [][]*Resource) error {
 func (t *transaction) walk() error {
 	progress := 0
 	return t.graph.Walk(Walker{
-		Continue: func() bool { return t.Stop == nil || !t.Stop() },
+		Continue: func() bool { return t.ctx.Err() == nil && (t.Stop == nil || !t.Stop()) },
 		Suitable: func(r *Resource) bool { return t.plan != nil || t.suitable(r) },
 		Before: func(r *Resource) (bool, error) {
 			if !t.suitable(r) {
