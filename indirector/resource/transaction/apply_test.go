@@ -84,6 +84,12 @@ func lacks(t *testing.T, row map[string]json.RawMessage) string {
 	}
 	known := allTypes()
 	recorded := recordedTypes(t)
+	switch all := strings.ReplaceAll(string(row["catalogs"]), " ", ""); {
+	case strings.Contains(all, `"__ptype":"Deferred"`):
+		return "needs functions of the language"
+	case strings.Contains(all, `"__ptype"`):
+		return "has rich data, which the agent that was recorded could not read"
+	}
 	for _, c := range catalogs {
 		for _, r := range c.Resources {
 			typ := known[strings.ToLower(r.Type)]
@@ -93,9 +99,6 @@ func lacks(t *testing.T, row map[string]json.RawMessage) string {
 				return "no type " + r.Type
 			case typ != nil && !native(typ):
 				return "no provider for " + typ.Name
-			}
-			if strings.Contains(string(row["catalogs"]), `"__ptype": "Deferred"`) || strings.Contains(string(row["catalogs"]), `"__ptype":"Deferred"`) {
-				return "needs functions of the language"
 			}
 		}
 	}
@@ -243,7 +246,7 @@ func (p place) text(file string) any {
 	if err != nil {
 		return nil
 	}
-	return p.norm(string(b))
+	return p.norm(strings.ReplaceAll(string(b), strings.ToLower(p.dir), p.dir))
 }
 
 // yaml is a file as JSON has it; symbols have a colon.

@@ -38,7 +38,7 @@ func (a *application) audit() {
 			e := a.newEvent(name, a.is[name])
 			a.auditEvent(e, name)
 			a.logEvent(name, e)
-			e.stringify()
+			e.stringify(a.r)
 			a.s.add(e)
 		}
 	}
@@ -79,6 +79,7 @@ func (a *application) correct(name string, e *event) {
 	if err != nil {
 		a.log.puppet("info", "Unknown failure using insync_values? on type: "+a.r.Ref()+" / property: "+name+
 			" to compare values "+data.OfList(old).Inspect()+" and "+e.PreviousValue.Inspect())
+		e.UnknownCorrective()
 		return
 	}
 	e.CorrectiveChange = !same

@@ -66,8 +66,7 @@ func BenchmarkGraph(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				host := types.NewSelection(m, nil)
-				catalog, err := transaction.Convert(c, transaction.Conversion{Types: known, Host: host})
+				catalog, err := transaction.Convert(c, transaction.Conversion{Types: known, Host: m})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -32,13 +32,23 @@ type Conversion struct {
 	// Foreign takes resources of types that are not known, or that their types refuse, for
 	// what they are, instead of refusing the catalog: they can be ordered, but not applied.
 	Foreign bool
-	// Log takes what types warn of; the resource is the one that is made. It may be nil.
-	Log func(r *Resource, level, message string)
+	// Log takes what types warn of; it may be nil.
+	Log TypeLog
+}
+
+// A TypeLog takes what types warn of: the resource is the one that is made, or nil.
+type TypeLog func(r *Resource, level, message string)
+
+func (l TypeLog) note(r *Resource, level, message string) {
+	if l != nil {
+		l(r, level, message)
+	}
 }
 
 // Convert makes instances of the resources of c. Errors are in Puppet's words. Rules
 // RES-CONV-01 and RES-CONV-02.
 func Convert(c *model.Catalog, by Conversion) (*Catalog, error) {
+	by.Host = types.NewSelection(by.Host, func(level, message string) { by.Log.note(nil, level, message) })
 	out := &Catalog{
 		Name: c.Name, Environment: c.Environment, Version: c.Version, Classes: c.Classes,
 		Conversion: by, table: make(map[string]*Resource, 2*len(c.Resources)),
@@ -87,11 +97,7 @@ func (c *Catalog) convert(m *model.Resource, format int64) (*Resource, error) {
 	ral, err := types.New(t, c.Host, types.Given{
 		Title: m.Title, File: m.File, Line: m.Line, Tags: m.Tags, Exported: m.Exported, Virtual: m.Virtual,
 		Values: m.Parameters.Hash(), Sensitive: m.Sensitive, Catalog: c,
-	}, func(level, message string) {
-		if c.Log != nil {
-			c.Log(r, level, message)
-		}
-	})
+	}, func(level, message string) { c.Log.note(r, level, message) })
 	if err != nil && c.Foreign {
 		r.Kind, r.problem = Foreign, err
 		return r, r.relations(m)
@@ -151,7 +157,8 @@ func parseRefs(v data.Value) ([]types.Ref, error) {
 // adopt makes r the resource of an instance.
 func (r *Resource) adopt(ral *types.Resource) {
 	r.RAL, r.Tags = ral, ral.Tags
-	r.Type, r.Title = ral.Type.Title(), ral.Title
+	r.Type = ral.Type.Title()
+	r.Title = strings.TrimSuffix(strings.TrimPrefix(ral.Ref(), r.Type+"["), "]") // a type may have its own
 	for _, k := range relationships {
 		if refs := ral.Refs(string(k.kind)); len(refs) > 0 {
 			r.waits = append(r.waits, relation{k.kind, refs})

@@ -25,7 +25,7 @@ type Cut struct {
 }
 
 // cutWork bounds the search for the best cut: vertices and edges that are visited.
-const cutWork = 20_000_000
+const cutWork = 5_000_000
 
 func viewCycles(parts [][]*Resource) []Cycle {
 	all := make([]Cycle, len(parts))
@@ -121,10 +121,9 @@ func (c *circles) way(start int) []int {
 // bestCut tries the relationships of the shortest way, then all others, as long as that
 // is little work.
 func bestCut(part []*Resource, first []*Edge) *Cut {
-	c := cutter{part: part, number: make(map[*Resource]int, len(part)), out: adjacency(part)}
+	c := newCutter(part)
 	edges := slices.Clone(first)
-	for i, r := range part {
-		c.number[r] = i
+	for _, r := range part {
 		edges = append(edges, edgesOf(r.out)...)
 	}
 	var best *Cut
@@ -148,29 +147,46 @@ func bestCut(part []*Resource, first []*Edge) *Cut {
 }
 
 type cutter struct {
-	part   []*Resource
 	number map[*Resource]int
+	shared []int // the vertex that stands for each: the whits of a container are one resource
 	out    [][]int
+}
+
+func newCutter(part []*Resource) *cutter {
+	c := &cutter{number: make(map[*Resource]int, len(part)), shared: make([]int, len(part)), out: adjacency(part)}
+	first := map[string]int{}
+	for i, r := range part {
+		c.number[r] = i
+		if _, ok := first[r.String()]; !ok {
+			first[r.String()] = i
+		}
+		c.shared[i] = first[r.String()]
+	}
+	return c
 }
 
 // leftWithout counts the resources that are in a cycle still if an edge is removed.
 func (c *cutter) leftWithout(e *Edge) int {
-	if edgesTo(e.From, e.To) > 1 {
-		return names(c.part)
-	}
 	from, to := c.number[e.From], c.number[e.To]
 	all := c.out[from]
-	c.out[from] = slices.DeleteFunc(slices.Clone(all), func(n int) bool { return n == to })
-	var left []*Resource
+	if edgesTo(e.From, e.To) == 1 {
+		c.out[from] = slices.DeleteFunc(slices.Clone(all), func(n int) bool { return n == to })
+	}
+	left := 0
+	counted := make([]bool, len(c.out))
 	for _, part := range connected(c.out) {
-		if len(part) > 1 || slices.Contains(c.out[part[0]], part[0]) {
-			for _, i := range part {
-				left = append(left, c.part[i])
+		if len(part) == 1 && !slices.Contains(c.out[part[0]], part[0]) {
+			continue
+		}
+		for _, i := range part {
+			if n := c.shared[i]; !counted[n] {
+				counted[n] = true
+				left++
 			}
 		}
 	}
 	c.out[from] = all
-	return names(left)
+	return left
 }
 
 func edgesTo(from, to *Resource) int {

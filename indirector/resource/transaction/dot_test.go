@@ -30,6 +30,37 @@ d { ['[q]', 'two words', "new\nline"]: subscribe => Class['empty'] }
 @notify { 'virtual': }
 `
 
+// TestGraphsOfRun compares the files that a run writes with the graphs of a view.
+func TestGraphsOfRun(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := p.system(systemtest.Case{}, p.settings(map[string]any{"graph": true}))
+	c := probes("a", "b:a")
+	container(c, "Web", "Probe[b]")
+	got := transaction.Run(t.Context(), c, transaction.Options{Settings: agent(m), System: m, Types: allTypes()})
+	if got.Err != nil {
+		t.Fatal(got.Err)
+	}
+	v, err := transaction.NewView(c, m, allTypes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range transaction.Kinds {
+		text, err := os.ReadFile(p.dir + "/var/state/graphs/" + kind + ".dot")
+		if d := cmp.Diff(string(v.Dot(kind)), string(text)); err != nil || d != "" {
+			t.Errorf("%s: %v\n%s", kind, err, d)
+		}
+	}
+	if got := transaction.Run(t.Context(), probes("a:b", "b:a"), transaction.Options{Settings: agent(m), System: m, Types: allTypes()}); got.Err == nil {
+		t.Error("cycles were applied")
+	}
+	text, err := os.ReadFile(p.dir + "/var/state/graphs/cycles.dot")
+	want := "digraph Resource_Cycles {\n  label = \"Resource Cycles\"\n\"Probe[a]\" -> \"Probe[b]\" -> \"Probe[a]\"\n}\n"
+	if d := cmp.Diff(want, string(text)); err != nil || d != "" {
+		t.Errorf("cycles: %v\n%s", err, d)
+	}
+}
+
 // TestDotAsPuppet compares the three graphs with those of real Puppet.
 func TestDotAsPuppet(t *testing.T) {
 	golden.NeedsPuppet(t)

@@ -1,6 +1,8 @@
 package transaction
 
 import (
+	"strings"
+
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
 )
@@ -26,6 +28,9 @@ func (c *Catalog) Finalize(schedules bool, bucket string) error {
 	}
 	for _, key := range c.keys {
 		r := c.table[key]
+		if err := c.checkBucket(r); err != nil {
+			return err
+		}
 		for _, k := range relationships {
 			if err := c.check(r, k.kind, k.in); err != nil {
 				return err
@@ -48,6 +53,19 @@ func (c *Catalog) check(r *Resource, kind EdgeKind, in bool) error {
 		}
 	}
 	return nil
+}
+
+// checkBucket refuses a file whose backups go to a bucket that there is not.
+func (c *Catalog) checkBucket(r *Resource) error {
+	if r.RAL == nil || r.Type != "File" {
+		return nil
+	}
+	bucket := r.RAL.Value("backup")
+	name := bucket.Text()
+	if !bucket.Truthy() || strings.HasPrefix(name, ".") || name == "puppet" || c.find(types.Ref{Type: "Filebucket", Title: name}) != nil {
+		return nil
+	}
+	return failf("Could not find filebucket %s specified in backup", name)
 }
 
 func (c *Catalog) addDefaults(schedules bool, bucket string) error {

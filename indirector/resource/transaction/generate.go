@@ -55,10 +55,10 @@ func (t *transaction) generateFailed(r *Resource, how string, err error) {
 func (t *transaction) declaredOr(made []*types.Resource) []*Resource {
 	all := make([]*Resource, len(made))
 	for i, ral := range made {
-		all[i] = t.catalog.find(types.Ref{Type: ral.Type.Title(), Title: ral.Title})
-		if all[i] == nil {
-			all[i] = new(Resource)
-			all[i].adopt(ral)
+		all[i] = new(Resource)
+		all[i].adopt(ral)
+		if declared := t.catalog.find(types.Ref{Type: all[i].Type, Title: all[i].Title}); declared != nil {
+			all[i] = declared
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -156,7 +157,7 @@ func (a *application) record(name string, e *event, err error) {
 		answer.Because, answer.Detail = Noop, a.noopBy(a.r)
 	}
 	a.after(a.r, answer)
-	e.stringify()
+	e.stringify(a.r)
 }
 
 func (a *application) logEvent(name string, e *event) {
@@ -275,8 +276,12 @@ func (a *application) changeText(name string, is data.Value) string {
 	return a.r.RAL.ChangeText(name, is)
 }
 
-// stringify makes texts of symbols, as reports have them. Rule RES-EV-09.
-func (e *event) stringify() {
+// stringify makes texts of symbols, as reports have them. What the content of a file
+// should be is binary in Ruby, so it is in base64, though it is text. Rule RES-EV-09.
+func (e *event) stringify(r *Resource) {
+	if text := e.DesiredValue; r.Type == "File" && e.property == "content" && text.Kind() == data.String && text.Str() != redacted {
+		e.DesiredValue = data.OfString(base64.StdEncoding.EncodeToString([]byte(text.Str())))
+	}
 	for _, v := range []*data.Value{&e.PreviousValue, &e.DesiredValue, &e.Historic} {
 		*v = words(*v)
 	}

@@ -50,9 +50,12 @@ func (l *logger) write(level, message string, from logSource, tags ...string) {
 // puppet logs what is of no resource.
 func (l *logger) puppet(level, message string) { l.write(level, message, logSource{name: "Puppet"}) }
 
-// resource logs what is of a resource.
+// resource logs what is of a resource; nil is none.
 func (l *logger) resource(r *Resource, level, message string) {
-	if l.keeps(level) {
+	switch {
+	case r == nil:
+		l.puppet(level, message)
+	case l.keeps(level):
 		l.write(level, message, logSource{r.Path(), r})
 	}
 }

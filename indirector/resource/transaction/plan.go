@@ -92,6 +92,9 @@ func MakePlan(ctx context.Context, c *model.Catalog, o Options, checks bool) (*P
 	if err := t.evaluate(); err != nil {
 		return nil, t.withCycles(err)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return t.planned(c.Name, p), nil
 }
 

@@ -38,7 +38,8 @@ func (t *transaction) providerOf(r *Resource) providers.Provider {
 func (t *transaction) providerLine(l providers.Line) {
 	var r *Resource
 	if l.Resource != nil {
-		r = t.catalog.find(types.Ref{Type: l.Resource.Type.Title(), Title: l.Resource.Title})
+		ref, _ := types.ParseRef(l.Resource.Ref())
+		r = t.catalog.find(ref)
 	}
 	switch {
 	case r == nil:

@@ -136,8 +136,10 @@ func statusRow(t *testing.T, p place, s model.ResourceStatus, full bool) map[str
 	if timed == s.Skipped {
 		h["timed"] = timed
 	}
-	for k, v := range map[string]any{"failed": false, "failed_to_restart": false, "changed": false, "out_of_sync": false, "skipped": false,
-		"change_count": 0, "out_of_sync_count": 0, "corrective_change": false, "provider_used": nil, "file": nil, "line": nil} {
+	for k, v := range map[string]any{
+		"failed": false, "failed_to_restart": false, "changed": false, "out_of_sync": false, "skipped": false,
+		"change_count": 0, "out_of_sync_count": 0, "corrective_change": false, "provider_used": nil, "file": nil, "line": nil,
+	} {
 		drop(k, v)
 	}
 	drop("file", "@SITE@")
@@ -158,8 +160,10 @@ func eventRows(events []any) []any {
 	for _, e := range events {
 		h := e.(map[string]any)
 		delete(h, "time")
-		for k, v := range map[string]any{"audited": false, "historical_value": nil, "redacted": false, "corrective_change": false,
-			"previous_value": nil, "desired_value": nil, "property": nil} {
+		for k, v := range map[string]any{
+			"audited": false, "historical_value": nil, "redacted": false, "corrective_change": false,
+			"previous_value": nil, "desired_value": nil, "property": nil,
+		} {
 			if h[k] == v {
 				delete(h, k)
 			}

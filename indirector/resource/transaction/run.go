@@ -79,6 +79,9 @@ func (t *transaction) converted(c *model.Catalog) error {
 		return err
 	}
 	t.catalog = catalog
+	if err := t.writeGraph(Kinds[0], catalog.added, catalog.containment()); err != nil {
+		return err
+	}
 	if t.WriteSummary {
 		t.writeNames(t.ClassFile, "class", catalog.Classes)
 		t.writeNames(t.ResourceFile, "resource", catalog.managed())

@@ -3,6 +3,7 @@ package transaction
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -136,8 +137,14 @@ func (t *transaction) evaluate() error {
 	if err != nil {
 		return err
 	}
+	if err := t.writeGraph(Kinds[1], g.vertices, g.Edges()); err != nil {
+		return err
+	}
 	g.Expand()
 	t.graph = g
+	if err := t.writeGraph(Kinds[2], g.vertices, g.Edges()); err != nil {
+		return err
+	}
 	if cycles := g.Cycles(); len(cycles) > 0 {
 		return t.failCycles(cycles)
 	}
@@ -157,8 +164,11 @@ func (t *transaction) evaluate() error {
 // failCycles counts all that is in a cycle as failed. Rule RES-GRAPH-09.
 func (t *transaction) failCycles(cycles [][]*Resource) error {
 	file := ""
-	if t.Graph {
-		file = t.GraphDir + "/cycles.dot"
+	if t.Graph && t.plan == nil {
+		file = filepath.Join(t.GraphDir, "cycles.dot")
+		if err := t.writeCycles(cycles); err != nil {
+			return err
+		}
 	}
 	t.log.puppet("err", cyclesText(cycles, file))
 	for _, cycle := range cycles {
@@ -172,7 +182,7 @@ func (t *transaction) failCycles(cycles [][]*Resource) error {
 func (t *transaction) walk() error {
 	progress := 0
 	return t.graph.Walk(Walker{
-		Continue: func() bool { return t.Stop == nil || !t.Stop() },
+		Continue: func() bool { return t.ctx.Err() == nil && (t.Stop == nil || !t.Stop()) },
 		Suitable: func(r *Resource) bool { return t.plan != nil || t.suitable(r) },
 		Before: func(r *Resource) (bool, error) {
 			if !t.suitable(r) {

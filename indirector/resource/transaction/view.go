@@ -2,7 +2,6 @@ package transaction
 
 import (
 	"slices"
-	"strings"
 
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/types"
@@ -137,7 +136,7 @@ var Kinds = []string{"resources", "relationships", "expanded_relationships"}
 // Dot is one of them, as Puppet writes it: of resources and what contains them, of
 // relationships, or of these with whits in the place of containers.
 func (v *View) Dot(kind string) []byte {
-	name := strings.ToUpper(kind[:1]) + kind[1:]
+	name := dotName(kind)
 	switch kind {
 	case "resources":
 		return appendDot(nil, name, v.catalog.added, v.catalog.containment())
