@@ -20,9 +20,12 @@ import (
 type file struct {
 	log    logger
 	warned bool // about owners
+	// remote has sources that are not files of this machine; it may be nil.
+	remote  Sources
+	sources map[*types.Resource]*Source // that were found
 }
 
-func newFile(log logger) Provider { return &file{log: log} }
+func newFile(log logger) Provider { return &file{log: log, sources: map[*types.Resource]*Source{}} }
 
 // stat looks at what is there: at a link itself, or at what it leads to. ok is false if
 // nothing is there.
@@ -43,6 +46,9 @@ func (f *file) stat(ctx context.Context, s System, r *types.Resource) (info Info
 }
 
 func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
+	if err := f.adopt(ctx, s, r); err != nil {
+		return nil, err
+	}
 	info, ok, err := f.stat(ctx, s, r)
 	if err != nil || !ok {
 		return missing(r), err

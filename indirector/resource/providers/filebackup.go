@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path"
 	"strings"
@@ -84,6 +85,9 @@ func (f *file) copyBeside(ctx context.Context, s System, r *types.Resource, exte
 	return nil
 }
 
+// maxDiff is how much of a new content is compared.
+const maxDiff = 64 << 20
+
 // showDiff logs how the file that is there differs from the one that should be.
 func (f *file) showDiff(ctx context.Context, s System, r *types.Resource) error {
 	if setting, _ := s.Setting("show_diff"); setting != "true" || r.Value("show_diff").Text() == "false" {
@@ -98,7 +102,16 @@ func (f *file) showDiff(ctx context.Context, s System, r *types.Resource) error 
 	program, _ := s.Setting("diff")
 	args, _ := s.Setting("diff_args")
 	argv := append(append([]string{cmp.Or(program, "diff")}, strings.Fields(cmp.Or(args, "-u"))...), r.Name(), "-")
-	result, err := s.Run(ctx, Command{Argv: argv, Stdin: []byte(f.text(r))})
+	in, err := f.open(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxDiff))
+	if err != nil {
+		return err
+	}
+	result, err := s.Run(ctx, Command{Argv: argv, Stdin: text})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -180,7 +181,7 @@ func (f *file) write(ctx context.Context, s System, r *types.Resource, content b
 	}
 	text, copies := f.text(r), r.Has("source")
 	if content && (text != "" || copies) {
-		if err := f.replace(ctx, s, r, mode, text); err != nil {
+		if err := f.replace(ctx, s, r, mode); err != nil {
 			return err
 		}
 		return f.fix(ctx, s, r)
@@ -210,14 +211,11 @@ func (f *file) text(r *types.Resource) string {
 	return given[len(given)-1].Text()
 }
 
-func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode, text string) error {
+func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode) error {
 	if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
 		return &indirector.Failure{Class: "Errno", Message: "Is a directory - Is a directory: " + r.Name(), Origin: "file", Path: r.Name()}
 	}
-	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	}}
+	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error { return f.fill(ctx, s, r, w) }}
 	if v := r.Value("validate_cmd"); v.Truthy() {
 		w.Check = func(temporary string) error {
 			line := strings.ReplaceAll(v.Text(), r.Value("validate_replacement").Text(), temporary)
@@ -247,6 +245,40 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 		}
 	}
 	return inRuby("rb_sysopen", err)
+}
+
+// fill writes the new content, which must have the checksum that it should have. Rule
+// RES-FILE-09.
+func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Writer) error {
+	in, err := f.open(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	kind := checksumKind(s, r)
+	h, limit := types.NewHash(kind)
+	if h == nil || limit > 0 {
+		_, err := io.Copy(w, stoppable{ctx, in})
+		return err
+	}
+	if _, err := io.Copy(io.MultiWriter(w, h), stoppable{ctx, in}); err != nil {
+		return err
+	}
+	got, want := "{"+kind+"}"+hex.EncodeToString(h.Sum(nil)), ""
+	switch sum := r.Value("checksum_value"); {
+	case sum.Truthy():
+		want = "{" + kind + "}" + sum.Text()
+	case r.Has("source"):
+		m, err := f.source(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		want = m.Checksum
+	}
+	if want != "" && got != want {
+		return failure("File written to disk did not match desired checksum; discarding changes (%s vs %s)", got, want)
+	}
+	return nil
 }
 
 // fix makes mode and owner what they should be, after something was written.
