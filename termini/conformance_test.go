@@ -121,6 +121,7 @@ func TestConformance(t *testing.T) {
 			return map[string]string{"facter_config": filepath.Join(dir, "none")}
 		}},
 		"facts/network_device":      {Raises: true}, // saves are refused; see termini/device
+		"resource/ral":              {Invents: true, Absent: "File//nothing/absent"},
 		"file_bucket_file/file":     bucket,
 		"file_bucket_file/selector": bucketBySelector,
 	}

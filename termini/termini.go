@@ -19,6 +19,7 @@ import (
 	"indirtui/termini/none"
 	"indirtui/termini/plain"
 	"indirtui/termini/puppetdb"
+	"indirtui/termini/ral"
 	"indirtui/termini/reports"
 	"indirtui/termini/rest"
 	"indirtui/termini/sqlstore"
@@ -107,6 +108,7 @@ func All() []indirector.Descriptor {
 		flatfile.ReportYAML,
 		sqlstore.PostgreSQLResource,
 		puppetdb.Resource,
+		ral.Resource,
 		rest.Resource,
 		sqlstore.SQLiteResource,
 		storeconfigs.Resource,

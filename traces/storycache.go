@@ -47,6 +47,7 @@ func (t *Trace) cached() string {
 		return storyOfExpiry(t)
 	case t.Named != "" && t.Indirection == "catalog" && t.Application == "agent":
 		return fmt.Sprintf("the catalog is named %s, not %s: the agent keeps it as %s, so that a fallback for %s will find nothing", t.Named, t.Key, t.Named, t.Key)
+	case t.Named != "" && t.Indirection == "resource" && strings.EqualFold(t.Named, t.Key): // the type is written large
 	case t.Named != "" && t.Indirection != "file_metadata" && t.Indirection != "file_content": // names are as in the file
 		return fmt.Sprintf("the answer is named %s, not %s", t.Named, t.Key)
 	case t.Steps[CacheRead].Because.Reason == IgnoredByCaller && cache != "":

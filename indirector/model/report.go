@@ -383,6 +383,10 @@ func (s *ResourceStatus) data() data.Value {
 	return s.odd.write(fields[:], s.Extra)
 }
 
+// UnknownCorrective makes it null in the report whether the change is corrective: it could
+// not be compared with what was there before. Rule RES-COR-01.
+func (e *Event) UnknownCorrective() { e.odd = append(e.odd, data.P("corrective_change", data.Value{})) }
+
 func (e *Event) fields() [11]field {
 	return [...]field{
 		{"audited", asFlag, &e.Audited},

@@ -39,7 +39,7 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
   cache, check-types, config,
   device, node, routes, settings, termini    of the same commands with --json
   check, compile, describe, diff,
-  parse, replay, why                 with --format json
+  graph, parse, plan, replay, why    with --format json
   run                                with --format json, of each line
   demo                               demo --list --json
   trace                              find and the others with --trace json

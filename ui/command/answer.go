@@ -20,7 +20,8 @@ import (
 
 // formats are the names of Puppet's formats as users write them. Catalogs travel
 // as rich data.
-var formats = []string{"json", "yaml", "pson", "msgpack", "dot", "raw"}
+// Resources can be written as puppet resource prints them, or as a table.
+var formats = []string{"json", "yaml", "pson", "msgpack", "dot", "raw", "manifest", "table"}
 
 // CheckFormat returns an error if a name is no format.
 func CheckFormat(name string) error {
@@ -43,8 +44,14 @@ func Write(w io.Writer, answer any, name string) error {
 	case nil:
 		return nil
 	case []indirector.Instance:
+		if all := resources(v, name); all != nil {
+			return writeResources(w, all, name)
+		}
 		return writeMany(w, v, name)
 	case indirector.Instance:
+		if all := resources([]indirector.Instance{v}, name); all != nil {
+			return writeResources(w, all, name)
+		}
 		f, err := formatOf(v, name)
 		switch {
 		case err != nil:
@@ -117,6 +124,8 @@ type Lister struct {
 	lists  bool               // the format can write lists: what it cannot write is this instance
 	held   []data.Value       // the scalars at the beginning, which may fit on one line; or all that is of no class
 	opened bool               // what comes stands on a line of its own
+	// resources are held, for a format that needs all of them.
+	resources []*model.Resource
 }
 
 // NewLister returns a Lister in the format that Write would call by that name.
@@ -175,6 +184,11 @@ func nameOf(inst indirector.Instance) string {
 }
 
 func (l *Lister) write(inst indirector.Instance) error {
+	if r := resources([]indirector.Instance{inst}, l.name); r != nil {
+		l.n++
+		l.resources = append(l.resources, r...)
+		return nil
+	}
 	if l.n++; l.n == 1 {
 		f, err := formatOf(inst, l.name)
 		if err != nil {
@@ -222,6 +236,8 @@ func (l *Lister) element(sign string, v data.Value) error {
 // Close ends the list.
 func (l *Lister) Close() error {
 	switch {
+	case len(l.resources) > 0:
+		return writeResources(&l.w, l.resources, l.name)
 	case l.n == 0:
 		return writeMany(&l.w, nil, l.name)
 	case l.list != nil:
@@ -254,6 +270,10 @@ func writeData(w io.Writer, v data.Value, name string) error {
 		b, err = format.AppendMsgpack(nil, v)
 	case "yaml":
 		b = psych.Encode(v, "")
+	case "manifest", "table":
+		if v.Len() > 0 {
+			return fmt.Errorf("only resources can be written as %s", name)
+		}
 	default:
 		err = fmt.Errorf("this answer cannot be written as %s", name)
 	}

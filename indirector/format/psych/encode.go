@@ -41,7 +41,8 @@ type EncodeOptions struct {
 // Encode returns v as one YAML document with the bytes that Ruby's YAML.dump
 // gives for it: "--- !ruby/object:Tag" and the pairs, or "---" and the value
 // if tag is "". Strings that are not valid UTF-8 become !binary; what occurs
-// twice is written twice, without anchors. Rule FMT-05.
+// twice is written twice, without anchors. A rich value is written as its text, plain:
+// it is for times, which Ruby reads as such only without quotes. Rule FMT-05.
 func Encode(v data.Value, tag string) []byte {
 	return Append(nil, v, EncodeOptions{Tag: tag})
 }
@@ -235,6 +236,8 @@ func (e *emitter) scalar(v data.Value, simpleKey bool) {
 		}
 		s, tag, style := e.classify(v)
 		e.write(s, tag, style, analyze(s), v.Kind() == data.String, simpleKey)
+	case data.Rich:
+		e.word(append(e.scratch(), v.Rich().String()...))
 	default:
 		panic("psych: scalar of kind " + v.Kind().String())
 	}

@@ -37,6 +37,12 @@ func packageType() *Type {
 func packageEnsure() *Attribute {
 	return &Attribute{
 		Name: "ensure", Creates: true, Preset: data.OfSymbol("installed"), Patterns: patterns("."),
+		ShowShould: func(r *Resource, v data.Value) string {
+			if !r.Latest.IsNil() {
+				v = r.Latest
+			}
+			return Display(v)
+		},
 		Doc: "Whether the package is there (present), the newest (latest), gone with its configuration (purged), or which version it has.",
 		Choices: []Choice{
 			{Name: "present", Aliases: []string{"installed"}, Event: "package_installed"},

@@ -19,8 +19,10 @@ type Resource struct {
 	Exported bool
 	Virtual  bool
 	Provider *Provider // nil: there is none, or none is suitable
-	Host     Host
-	Catalog  Catalog // nil outside of one
+	// Latest is what the value latest of a package is, once that was asked: messages show it.
+	Latest  data.Value
+	Host    Host
+	Catalog Catalog // nil outside of one
 	// Log takes warnings of setting attributes, in Puppet's words. It may be nil.
 	Log func(level, message string)
 	// LogPuppet takes what Puppet logs in its own name: such a line has no source. If it is
@@ -209,7 +211,7 @@ func (r *Resource) debugUnsupported(a *Attribute) {
 func (r *Resource) Set(name string, v data.Value) error {
 	a := r.Type.Attribute(name)
 	if a == nil {
-		return r.at(refuse("no parameter named '%s'", name))
+		return refuse("no parameter named '%s'", name)
 	}
 	if v.IsNil() {
 		return refuse("Got nil value for %s", a.Name)

@@ -265,3 +265,17 @@ func first(v data.Value) data.Value {
 	}
 	return v
 }
+
+// Home asks the Host, as Target, LastSystemUID and WorkingDirectory do.
+func (s *Selection) Home(user string) string { return home(s.Host, user) }
+
+func (s *Selection) LastSystemUID() int64 { return lastSystemUID(s.Host) }
+
+func (s *Selection) WorkingDirectory() string { return workingDirectory(s.Host) }
+
+func (s *Selection) Target(typ string) string {
+	if h, ok := s.Host.(Targets); ok {
+		return h.Target(typ)
+	}
+	return ""
+}

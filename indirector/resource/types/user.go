@@ -126,17 +126,17 @@ func passwordAge(name, doc, problem string) *Attribute {
 	}
 }
 
-// userGroupList are the groups of a user. Its messages show those that should be as a
-// list, and those that are joined.
+// userGroupList are the groups of a user. The message of a change shows those that should
+// be as a list, and those that are joined.
 func userGroupList() *Attribute {
 	a := listed(Attribute{
 		Name: "groups", Doc: "The groups besides the primary one, by their names.", Validate: validateGroups,
 	}, listing{separator: ",", membership: "membership"})
-	a.ShowShould = func(_ *Resource, v data.Value) string {
-		if v.Kind() == data.String {
-			return Display(data.OfStrings(splitWords(v.Str(), ",")))
+	a.Change = func(r *Resource, is, should data.Value) string {
+		if should.Kind() == data.String {
+			should = data.OfStrings(splitWords(should.Str(), ","))
 		}
-		return Display(v)
+		return r.usualChange(a, is, should)
 	}
 	return a
 }

@@ -1,0 +1,126 @@
+package providers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"indirtui/indirector/resource/types"
+)
+
+// backup keeps what will be replaced: beside it, or in a bucket. Rule RES-FILE-18.
+func (f *file) backup(ctx context.Context, s System, r *types.Resource, info Info) error {
+	to := r.Value("backup").Text()
+	if _, err := s.Stat(ctx, r.Name()); err != nil {
+		return nil // a link to nothing
+	}
+	if strings.HasPrefix(to, ".") {
+		return f.copyBeside(ctx, s, r, to)
+	}
+	switch info.Kind {
+	case "file":
+		return f.bucket(ctx, s, r, r.Name(), to)
+	case "directory":
+		if r.Value("recurse").Truthy() {
+			return nil
+		}
+		f.log.note(r, "info", "Recursively backing up to filebucket")
+		return f.bucketAll(ctx, s, r, r.Name(), to)
+	}
+	return nil
+}
+
+func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, to string) error {
+	names, err := s.ReadDir(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		at := path.Join(dir, name)
+		info, err := s.Lstat(ctx, at)
+		switch {
+		case err != nil:
+			return err
+		case info.Kind == "directory":
+			err = f.bucketAll(ctx, s, r, at, to)
+		case info.Kind == "file":
+			err = f.bucket(ctx, s, r, at, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *file) bucket(ctx context.Context, s System, r *types.Resource, name, to string) error {
+	sum, err := keep(ctx, s, f.log, name)
+	if err != nil {
+		return err
+	}
+	f.log.note(r, "info", "Filebucketed "+name+" to "+to+" with sum "+sum)
+	return nil
+}
+
+// copyBeside copies a file, with its mode and times.
+func (f *file) copyBeside(ctx context.Context, s System, r *types.Resource, extension string) error {
+	to := r.Name() + extension
+	if info, err := s.Lstat(ctx, to); err == nil {
+		if info.Kind == "directory" {
+			return failure("Will not remove directory backup %s; use a filebucket", to)
+		}
+		f.log.note(r, "info", "Removing old backup of type "+info.Kind)
+		if err := s.Remove(ctx, to); err != nil {
+			return failure("Could not remove old backup: %w", err)
+		}
+	}
+	if err := s.Copy(ctx, r.Name(), to); err != nil {
+		return failure("Could not back %s up: %w", r.Name(), err)
+	}
+	return nil
+}
+
+// maxDiff is how much of a new content is compared.
+const maxDiff = 64 << 20
+
+// showDiff logs how the file that is there differs from the one that should be.
+func (f *file) showDiff(ctx context.Context, s System, r *types.Resource) error {
+	if setting, _ := s.Setting("show_diff"); setting != "true" || r.Value("show_diff").Text() == "false" {
+		return nil
+	}
+	line := Line{Level: r.Value("loglevel").Text(), Resource: r, Property: "content"}
+	if r.Sensitive("content") {
+		line.Message = "[diff redacted]"
+		f.log.line(line)
+		return nil
+	}
+	program, _ := s.Setting("diff")
+	args, _ := s.Setting("diff_args")
+	argv := append(append([]string{cmp.Or(program, "diff")}, strings.Fields(cmp.Or(args, "-u"))...), r.Name(), "-")
+	in, err := f.open(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxDiff))
+	if err != nil {
+		return err
+	}
+	result, err := s.Run(ctx, Command{Argv: argv, Stdin: text})
+	if err != nil {
+		return err
+	}
+	temporary := path.Join(os.TempDir(), "puppet-file")
+	out := bytes.Replace(result.Output, []byte("\n+++ -\t"), []byte("\n+++ "+temporary+"\t"), 1)
+	line.Message = "\n" + string(out)
+	if !utf8.Valid(out) || bytes.HasPrefix(out, []byte("Binary files")) {
+		line.Message = "\nBinary files " + r.Name() + " and " + temporary + " differ\n"
+	}
+	f.log.line(line)
+	return nil
+}

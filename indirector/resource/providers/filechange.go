@@ -1,0 +1,487 @@
+package providers
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/resource/types"
+)
+
+// Set makes one property what it should be. Whatever writes the file also sees to its
+// mode and owner.
+func (f *file) Set(ctx context.Context, s System, r *types.Resource, property string) error {
+	switch property {
+	case "ensure":
+		return f.ensure(ctx, s, r)
+	case "content", "checksum_value":
+		return f.write(ctx, s, r, true)
+	case "target":
+		return f.link(ctx, s, r)
+	case "mode":
+		return f.chmod(ctx, s, r)
+	case "owner", "group":
+		return f.chown(ctx, s, r, property)
+	}
+	return nil
+}
+
+// ensure makes what should be there. Rule RES-FILE-04.
+func (f *file) ensure(ctx context.Context, s System, r *types.Resource) error {
+	want := r.Value("ensure").Text()
+	if err := f.clear(ctx, s, r, want); err != nil {
+		return err
+	}
+	switch want {
+	case "file", "present":
+		return f.write(ctx, s, r, r.Managed("content") || r.Managed("checksum_value"))
+	case "directory":
+		return f.mkdir(ctx, s, r)
+	case "link":
+		if !r.Managed("target") {
+			return failure("Cannot create a symlink without a target")
+		}
+		return f.symlink(ctx, s, r)
+	}
+	return nil
+}
+
+// clear removes what is in the way of a kind of file: everything but a directory without
+// force. What is removed is backed up.
+func (f *file) clear(ctx context.Context, s System, r *types.Resource, want string) error {
+	info, ok, err := f.stat(ctx, s, r)
+	if err != nil || !ok {
+		return err
+	}
+	force := r.Value("force").Truthy()
+	if backup := r.Value("backup"); backup.Truthy() {
+		if info.Kind == "file" || info.Kind == "link" || info.Kind == "directory" && force {
+			if err := f.backup(ctx, s, r, info); err != nil {
+				return err
+			}
+		} else {
+			f.log.note(r, "warning", "Could not back up file of type "+info.Kind)
+		}
+	}
+	if want != "link" && info.Kind == want {
+		return nil
+	}
+	switch info.Kind {
+	case "directory":
+		if force {
+			return inRuby("rmtree", s.RemoveAll(ctx, r.Name()))
+		}
+		f.log.note(r, "notice", "Not removing directory; use 'force' to override")
+		return nil
+	case "link", "file", "fifo", "socket":
+		return inRuby("unlink", s.Remove(ctx, r.Name()))
+	}
+	return failure("Could not remove files of type %s", info.Kind)
+}
+
+// inRuby words an error of a file as Ruby does: "Permission denied @ dir_s_mkdir - /x".
+func inRuby(function string, err error) error {
+	var errno syscall.Errno
+	if err == nil || !errors.As(err, &errno) {
+		return err
+	}
+	name := ""
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		name = p.Path
+	}
+	text := errno.Error()
+	return &indirector.Failure{
+		Class: "Errno", Message: strings.ToUpper(text[:1]) + text[1:] + " @ " + function + " - " + name, Origin: "file", Path: name, Err: err,
+	}
+}
+
+func (f *file) mkdir(ctx context.Context, s System, r *types.Resource) error {
+	parent := path.Dir(r.Name())
+	if _, err := s.Stat(ctx, parent); err != nil {
+		return failure("Cannot create %s; parent directory %s does not exist", r.Name(), parent)
+	}
+	if err := s.Mkdir(ctx, r.Name(), 0o777); err != nil {
+		return inRuby("dir_s_mkdir", err)
+	}
+	if mode := r.Value("mode"); mode.Truthy() {
+		bits, err := types.ApplyMode(mode.Str(), 0o755, true)
+		if err != nil {
+			return failure("%w", err)
+		}
+		if err := s.Chmod(ctx, r.Name(), fs.FileMode(bits)); err != nil {
+			return err
+		}
+	}
+	return f.fix(ctx, s, r)
+}
+
+// link makes a link where target alone is out of sync.
+func (f *file) link(ctx context.Context, s System, r *types.Resource) error {
+	if !r.Managed("ensure") {
+		if err := r.Set("ensure", data.OfSymbol("link")); err != nil {
+			return err
+		}
+	}
+	info, ok, err := f.stat(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	is := absent
+	if ok {
+		is = data.OfSymbol(info.Kind)
+	}
+	if in, err := r.InSync("ensure", is); err != nil || !in {
+		return err
+	}
+	return f.symlink(ctx, s, r)
+}
+
+func (f *file) symlink(ctx context.Context, s System, r *types.Resource) error {
+	target := r.Value("target").Text()
+	if err := f.clear(ctx, s, r, target); err != nil {
+		return err
+	}
+	if _, err := s.Stat(ctx, r.Name()); err == nil {
+		return failure("Could not remove existing file")
+	}
+	if err := s.Symlink(ctx, target, r.Name()); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return inRuby("dir_chdir0", &fs.PathError{Path: path.Dir(r.Name()), Err: syscall.ENOENT})
+		}
+		return inRuby("rb_file_s_symlink", err)
+	}
+	return f.fix(ctx, s, r)
+}
+
+// write writes the content of a file, or creates an empty one. Rules RES-FILE-06 to
+// RES-FILE-08.
+func (f *file) write(ctx context.Context, s System, r *types.Resource, content bool) error {
+	if err := f.clear(ctx, s, r, "file"); err != nil {
+		return err
+	}
+	var mode *fs.FileMode
+	if v := r.Value("mode"); v.Truthy() {
+		bits, err := types.ApplyMode(v.Str(), 0o644, false)
+		if err != nil {
+			return failure("%w", err)
+		}
+		m := fs.FileMode(bits)
+		mode = &m
+	}
+	text, copies := f.text(r), r.Has("source")
+	if content && (text != "" || copies) {
+		if err := f.replace(ctx, s, r, mode); err != nil {
+			return err
+		}
+		return f.fix(ctx, s, r)
+	}
+	created := fs.FileMode(0o644)
+	if mode != nil {
+		created = *mode
+	}
+	_, old := s.Stat(ctx, r.Name())
+	if err := s.Truncate(ctx, r.Name(), created); err != nil {
+		return inRuby("rb_sysopen", err)
+	}
+	if old != nil {
+		if err := s.Chmod(ctx, r.Name(), created); err != nil { // whatever the umask
+			return err
+		}
+	}
+	return f.fix(ctx, s, r)
+}
+
+// text is the content that was given.
+func (f *file) text(r *types.Resource) string {
+	given := r.Original("content")
+	if len(given) == 0 {
+		return ""
+	}
+	return given[len(given)-1].Text()
+}
+
+func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode) error {
+	if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
+		return &indirector.Failure{Class: "Errno", Message: "Is a directory - Is a directory: " + r.Name(), Origin: "file", Path: r.Name()}
+	}
+	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error { return f.fill(ctx, s, r, w) }}
+	if v := r.Value("validate_cmd"); v.Truthy() {
+		w.Check = func(temporary string) error {
+			line := strings.ReplaceAll(v.Text(), r.Value("validate_replacement").Text(), temporary)
+			c := Command{Shell: line}
+			if words, direct := directly(line); direct {
+				c = Command{Argv: words}
+			}
+			_, err := executeAs(ctx, s, c)
+			if failed := (*ExecutionFailure)(nil); errors.As(err, &failed) {
+				// Puppet's temporary file is called after the file.
+				puppets := fmt.Sprintf("%s%s-%d-1", r.Name(), s.Now().Format("20060102"), os.Getpid())
+				failed.Command = strings.ReplaceAll(failed.Command, temporary, puppets)
+				failed.Result.Output = bytes.ReplaceAll(failed.Result.Output, []byte(temporary), []byte(puppets))
+			}
+			return err
+		}
+	}
+	err := s.Write(ctx, r.Name(), w)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		at := r.Name()
+		if w.Staging != "" {
+			at = path.Join(w.Staging, path.Base(at))
+		}
+		return &indirector.Failure{
+			Class: "Errno", Message: fmt.Sprintf("No such file or directory - A directory component in %s%s-%d-1 does not exist or is a dangling symbolic link", at, s.Now().Format("20060102"), os.Getpid()),
+			Origin: "file", Path: r.Name(), Err: err,
+		}
+	}
+	return inRuby("rb_sysopen", err)
+}
+
+// fill writes the new content, which must have the checksum that it should have. Rule
+// RES-FILE-09.
+func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Writer) error {
+	in, err := f.open(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	kind := checksumKind(s, r)
+	h, limit := types.NewHash(kind)
+	if h == nil || limit > 0 {
+		_, err := io.Copy(w, stoppable{ctx, in})
+		return err
+	}
+	if _, err := io.Copy(io.MultiWriter(w, h), stoppable{ctx, in}); err != nil {
+		return err
+	}
+	got, want := "{"+kind+"}"+hex.EncodeToString(h.Sum(nil)), ""
+	switch sum := r.Value("checksum_value"); {
+	case sum.Truthy():
+		want = "{" + kind + "}" + sum.Text()
+	case r.Has("source"):
+		m, err := f.source(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		want = m.Checksum
+	}
+	if want != "" && got != want {
+		return failure("File written to disk did not match desired checksum; discarding changes (%s vs %s)", got, want)
+	}
+	return nil
+}
+
+// fix makes mode and owner what they should be, after something was written.
+func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
+	for _, name := range []string{"owner", "group", "mode"} {
+		if !r.Managed(name) {
+			continue
+		}
+		info, ok, err := f.stat(ctx, s, r)
+		if err != nil || !ok {
+			return err
+		}
+		is, err := f.get(ctx, s, r, info, name)
+		if err != nil {
+			return err
+		}
+		in, _, err := f.InSync(ctx, s, r, name, is)
+		if err != nil {
+			return err
+		}
+		if !in {
+			if err := f.Set(ctx, s, r, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *file) chmod(ctx context.Context, s System, r *types.Resource) error {
+	current, dir := fs.FileMode(0o644), false
+	if info, ok, err := f.stat(ctx, s, r); err != nil {
+		return err
+	} else if ok {
+		current, dir = info.Mode, info.Kind == "directory"
+	}
+	mode, err := f.mode(ctx, s, r, first(r.Should("mode")).Str(), current, dir)
+	if err != nil {
+		return err
+	}
+	if err := s.Chmod(ctx, r.Name(), mode); err != nil {
+		return failure("failed to set mode %s on %s: %s", strconv.FormatUint(uint64(mode), 8), r.Name(), inRuby("apply2files", err))
+	}
+	return nil
+}
+
+// mode is what a wanted mode makes of the one that is there. Directories get x where they
+// get r, if the mode is in digits. Rule RES-FILE-14.
+func (f *file) mode(ctx context.Context, s System, r *types.Resource, want string, current fs.FileMode, dir bool) (fs.FileMode, error) {
+	mode, err := types.ApplyMode(want, uint32(current), dir)
+	if err != nil {
+		return 0, failure("%w", err)
+	}
+	if strings.Trim(want, "01234567") == "" {
+		if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
+			mode |= mode & 0o444 >> 2
+		}
+	}
+	return fs.FileMode(mode), nil
+}
+
+// number is the id of a user or group that is wanted; false if there is none.
+func (f *file) number(ctx context.Context, s System, property string, want data.Value) (int, bool, error) {
+	if n, err := strconv.Atoi(want.Text()); err == nil {
+		return n, true, nil
+	}
+	if property == "group" {
+		return groupNumber(ctx, s, want)
+	}
+	uid, _, ok, err := userNumber(ctx, s, want)
+	return uid, ok, err
+}
+
+func (f *file) chown(ctx context.Context, s System, r *types.Resource, property string) error {
+	want := first(r.Should(property))
+	id, ok, err := f.number(ctx, s, property, want)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return f.unknown(property, want)
+	}
+	owner := Owner{-1, -1}
+	if owner.UID = id; property == "group" {
+		owner = Owner{-1, id}
+	}
+	if err := s.Lchown(ctx, r.Name(), owner); err != nil {
+		return failure("Failed to set %s to '%d': %s", property, id, inRuby("apply2files", err))
+	}
+	return nil
+}
+
+// unknown is an account that does not exist.
+func (f *file) unknown(property string, want data.Value) error {
+	word := map[string]string{"owner": "user", "group": "group"}[property]
+	return &indirector.Failure{Class: "RuntimeError", Message: fmt.Sprintf("Could not find %s %s", word, want.Text())}
+}
+
+// InSync compares what the system knows better than the type.
+func (f *file) InSync(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (in, ok bool, err error) {
+	switch property {
+	case "content":
+		in, err := f.contentIn(ctx, s, r, is)
+		return in, true, err
+	case "checksum_value":
+		return !r.Has("source"), !r.Has("source"), nil // the content is compared by it
+	case "target":
+		if r.Value("replace").Text() == "false" {
+			_, err := s.Stat(ctx, r.Name())
+			return err == nil || r.Matches("target", is), true, nil
+		}
+		return false, false, nil
+	case "mode":
+		in, err := f.modeIn(ctx, s, r, is)
+		return in, true, err
+	case "owner", "group":
+		in, err := f.ownerIn(ctx, s, r, property, is)
+		return in, true, err
+	}
+	return false, false, nil
+}
+
+// ownerIn compares ids. Only root can change them. Rule RES-FILE-17.
+func (f *file) ownerIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
+	for _, want := range r.Should(property) {
+		id, ok, err := f.number(ctx, s, property, want)
+		switch {
+		case err != nil:
+			return false, err
+		case !ok && r.Value("noop").Truthy():
+			return false, nil
+		case !ok:
+			return false, f.unknown(property, want)
+		case is.Kind() == data.Int && is.Int() == int64(id):
+			return true, nil
+		}
+	}
+	if !s.Feature("root") {
+		if !f.warned {
+			f.warned = true
+			f.log.line(Line{Level: "warning", Message: "Cannot manage ownership unless running as root"})
+		}
+		return true, nil
+	}
+	return len(r.Should(property)) == 0, nil
+}
+
+func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
+	info, ok, err := f.stat(ctx, s, r)
+	if err != nil || ok && info.Kind == "link" && r.Value("links").Text() != "follow" {
+		return err == nil, err
+	}
+	current, bad := strconv.ParseUint(is.Text(), 8, 32)
+	if bad != nil {
+		return false, nil
+	}
+	for _, want := range r.Should("mode") {
+		mode, err := f.mode(ctx, s, r, want.Str(), fs.FileMode(current), info.Kind == "directory")
+		if err != nil {
+			return false, err
+		}
+		if uint64(mode) == current {
+			return true, nil
+		}
+	}
+	return len(r.Should("mode")) == 0, nil
+}
+
+// contentIn compares contents, and logs how they differ. Rules RES-FILE-03, RES-FILE-09,
+// RES-FILE-19 and RES-FILE-20.
+func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
+	info, there, err := f.stat(ctx, s, r)
+	if err != nil {
+		return false, err
+	}
+	switch ensure := r.Value("ensure").Text(); {
+	case ensure == "file", ensure == "" && r.Managed("content"):
+	case ensure == "present" && (!there || info.Kind == "file"):
+	case ensure == "present":
+		f.log.note(r, "warning", "Ensure set to :present but file type is "+info.Kind+" so no content will be synced")
+		return true, nil
+	case ensure != "" || !there || info.Kind != "file":
+		return true, nil
+	}
+	if isAbsent(is) {
+		return false, nil
+	}
+	if !r.Value("replace").Truthy() || r.Value("replace").Text() == "false" {
+		return true, nil
+	}
+	if in, err := f.sameContent(checksumKind(s, r), r, is); in || err != nil {
+		return in, err
+	}
+	return false, f.showDiff(ctx, s, r)
+}
+
+// sameContent compares checksums; a time that is later is as good.
+func (f *file) sameContent(kind string, r *types.Resource, is data.Value) (bool, error) {
+	if r.Matches("content", is) {
+		return true, nil
+	}
+	if sum := r.Value("checksum_value"); sum.Truthy() {
+		return is.Text() == "{"+kind+"}"+sum.Text(), nil
+	}
+	return false, nil
+}

@@ -1,0 +1,46 @@
+package system
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"indirtui/indirector/host/files"
+)
+
+// Backup writes what a file has as Puppet's local bucket has it: below the first eight
+// digits of the sum, with the paths that it was at.
+func (s *System) Backup(ctx context.Context, name string) (sum string, known bool, err error) {
+	content, err := s.ReadFile(ctx, name)
+	if err != nil {
+		return "", false, err
+	}
+	digest := sha256.Sum256(content)
+	sum = hex.EncodeToString(digest[:])
+	if s.Bucket == "" {
+		return sum, false, nil
+	}
+	dir := filepath.Join(append([]string{s.Bucket}, append(strings.Split(sum[:8], ""), sum)...)...)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", false, fmt.Errorf("back up %q: %w", name, err)
+	}
+	_, missing := os.Stat(filepath.Join(dir, "contents"))
+	if missing != nil {
+		if err := change(ctx, "write", filepath.Join(dir, "contents"), files.Write(filepath.Join(dir, "contents"), content, files.Options{Mode: 0o440})); err != nil {
+			return "", false, fmt.Errorf("back up %q: %w", name, err)
+		}
+	}
+	paths := filepath.Join(dir, "paths")
+	old, _ := os.ReadFile(paths) // there may be none yet
+	at := strings.TrimPrefix(name, "/")
+	if slices.Contains(strings.Split(string(old), "\n"), at) {
+		return sum, missing == nil, nil
+	}
+	err = files.Write(paths, append(old, at+"\n"...), files.Options{Mode: 0o640})
+	return sum, missing == nil, change(ctx, "write", paths, err)
+}

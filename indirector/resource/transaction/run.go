@@ -1,0 +1,173 @@
+package transaction
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"indirtui/indirector/host/files"
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
+)
+
+// Run applies a catalog as Puppet's agent does: with its commands around the run, its
+// files of state, its log lines and its report, which is not sent anywhere. Rules
+// RES-TX-01 and RES-REP-07.
+func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
+	t := newTransaction(ctx, o)
+	begin := t.System.Now()
+	t.begin(c)
+	err := t.converted(c)
+	if err == nil {
+		err = t.around("prerun_command", t.Prerun)
+		if err == nil {
+			err = t.applied()
+		}
+	}
+	var logged *commandError
+	if err != nil && !asCommand(err, &logged) {
+		t.log.puppet("err", withCause("Failed to apply catalog: "+err.Error(), err))
+	}
+	if failed := t.around("postrun_command", t.Postrun); err == nil {
+		err = failed
+	}
+	t.time("total", t.System.Now().Sub(begin))
+	t.finishReport()
+	result := &Result{Report: t.report, Exit: t.exit(), FailedToGenerate: t.failedToGenerate, Err: err}
+	if err != nil {
+		result.Exit = 1
+	}
+	t.saveSummary()
+	return result
+}
+
+// begin fills in what is known of a report before the run, and reads the state file.
+func (t *transaction) begin(c *model.Catalog) {
+	r := t.report
+	r.Noop, r.Status, r.Format = t.Noop, "failed", 12
+	if r.Time.IsZero() {
+		r.Time = t.now()
+	}
+	if r.PuppetVersion == "" {
+		r.PuppetVersion = puppetVersion
+	}
+	if r.Host == "" {
+		r.Host = t.Certname
+	}
+	if r.Environment == "" {
+		r.Environment = c.Environment
+	}
+	if t.StateFile != "" {
+		t.state = loadState(t.StateFile, t.plan != nil, func(level, message string) {
+			if t.Log != nil {
+				t.Log(model.Log{Level: level, Message: message, Source: "Puppet", Tags: []string{level}, Time: t.now()})
+			}
+		})
+	}
+}
+
+const puppetVersion = "7.23.0"
+
+// converted makes instances of the catalog, and writes what the machine has of it.
+func (t *transaction) converted(c *model.Catalog) error {
+	begin := t.System.Now()
+	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.System, Foreign: t.Foreign, Log: t.log.resource})
+	if err != nil {
+		return err
+	}
+	if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
+		return err
+	}
+	t.catalog = catalog
+	if err := t.writeGraph(Kinds[0], catalog.added, catalog.containment()); err != nil {
+		return err
+	}
+	if t.WriteSummary {
+		t.writeNames(t.ClassFile, "class", catalog.Classes)
+		t.writeNames(t.ResourceFile, "resource", catalog.managed())
+	}
+	t.time("config_retrieval", 0)
+	t.time("convert_catalog", t.System.Now().Sub(begin))
+	t.report.CodeID, t.report.CatalogUUID = c.CodeID, c.CatalogUUID
+	t.report.ConfigurationVersion = c.Version
+	return nil
+}
+
+// managed are the resources of which something is managed. Rule RES-CONV-05.
+func (c *Catalog) managed() []string {
+	var refs []string
+	for _, r := range c.resources {
+		if r.RAL != nil && r.RAL.AnyManaged() {
+			refs = append(refs, strings.ToLower(r.Ref()))
+		}
+	}
+	return refs
+}
+
+func (t *transaction) writeNames(file, what string, names []string) {
+	if file == "" {
+		return
+	}
+	if err := files.Write(file, []byte(strings.Join(names, "\n")+"\n"), files.Options{Mode: 0o640}); err != nil {
+		t.log.puppet("err", fmt.Sprintf("Could not create %s file %s: %s", what, file, err))
+	}
+}
+
+// applied evaluates the catalog, and stores the state whatever comes of it.
+func (t *transaction) applied() (err error) {
+	begin := t.System.Now()
+	err = t.evaluate()
+	if err == nil {
+		t.time("transaction_evaluation", t.System.Now().Sub(begin))
+	}
+	if saved := t.saveState(); err == nil {
+		err = saved
+	}
+	if err != nil {
+		return err
+	}
+	took := t.System.Now().Sub(begin)
+	t.time("catalog_application", took)
+	t.log.puppet("notice", "Applied catalog in "+seconds(took)+" seconds")
+	return nil
+}
+
+func (t *transaction) saveState() error {
+	if t.state == nil {
+		return nil
+	}
+	if !t.System.Exists(t.StateFile) {
+		t.log.puppet("info", "Creating state file "+t.StateFile)
+	}
+	oldest := t.System.Now().Add(-t.StateTTL)
+	if t.StateTTL == 0 {
+		oldest = oldest.AddDate(-1000, 0, 0)
+	}
+	return t.state.save(oldest)
+}
+
+// A commandError is one that was logged already.
+type commandError struct{ error }
+
+func asCommand(err error, to **commandError) bool {
+	e, ok := err.(*commandError)
+	*to = e
+	return ok
+}
+
+// around runs a command before or after the run. Rule RES-REP-09.
+func (t *transaction) around(setting, command string) error {
+	if command == "" {
+		return nil
+	}
+	c := providers.Command{Shell: command}
+	result, err := t.System.Run(t.ctx, c)
+	if err == nil && result.Exit != 0 {
+		err = &providers.ExecutionFailure{Command: c.String(), Result: result}
+	}
+	if err != nil {
+		t.log.puppet("err", fmt.Sprintf("Could not run command from %s: %s", setting, err))
+		return &commandError{err}
+	}
+	return nil
+}

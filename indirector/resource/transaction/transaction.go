@@ -1,0 +1,284 @@
+package transaction
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/types"
+)
+
+// Options are what a run takes besides a catalog.
+type Options struct {
+	Settings
+	System providers.System
+	Types  map[string]*types.Type
+	// Foreign lets resources of types that are not known fail by themselves, instead of
+	// the whole run.
+	Foreign bool
+	// Provider returns what does a resource in the place of this program's own providers,
+	// or nil. It may be nil itself.
+	Provider func(r *types.Resource) providers.Provider
+	// Resolve computes deferred values. If it is nil, they fail.
+	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
+	Observer Observer // may be nil
+	// Stop reports that a run is to end before the next resource. It may be nil.
+	Stop     func() bool
+	LogLevel string          // the lowest that is kept; "" is info
+	Log      func(model.Log) // takes each line as it is written; may be nil
+	// Report has what is known before the run: its start, ids, lines. It may be nil.
+	Report *model.Report
+}
+
+// A Result is what became of a run.
+type Result struct {
+	Report *model.Report
+	// Exit is as with detailed exit codes: bit 1 for changes, bit 2 for failures; 1 if the
+	// catalog was not applied. Rule RES-REP-06.
+	Exit int
+	// FailedToGenerate reports that resources could not make others: the run failed, though
+	// no resource did.
+	FailedToGenerate bool
+	Err              error // why the catalog was not applied
+}
+
+// A transaction is one walk over a catalog. It belongs to one goroutine.
+type transaction struct {
+	Options
+	ctx     context.Context
+	log     logger
+	report  *model.Report
+	catalog *Catalog
+	graph   *Graph
+	native  *providers.Set
+	plan    *planning // nil: it is a run
+	state   *state
+	store   *store
+
+	statuses map[string]*status
+	order    []string // of statuses
+	queued   map[*Resource][]*event
+	senders  map[*Resource][]*Resource
+
+	announced, announcedOfClass, warnedOfClass map[string]bool
+
+	suitability      map[providerKey]bool
+	prefetched       map[providerKey]bool
+	prefetchFailed   map[providerKey]error
+	finishers        map[providerKey]finisher
+	finishing        []providerKey
+	providerless     []string
+	failedToGenerate bool
+	times            []data.Pair // of parts of the run, in seconds
+}
+
+func newTransaction(ctx context.Context, o Options) *transaction {
+	t := &transaction{
+		Options: o, ctx: ctx, report: new(model.Report),
+		statuses: map[string]*status{}, queued: map[*Resource][]*event{}, senders: map[*Resource][]*Resource{},
+		announced: map[string]bool{}, announcedOfClass: map[string]bool{}, warnedOfClass: map[string]bool{},
+		suitability: map[providerKey]bool{}, prefetched: map[providerKey]bool{}, prefetchFailed: map[providerKey]error{},
+		finishers: map[providerKey]finisher{},
+	}
+	if o.Report != nil {
+		*t.report = *o.Report
+	}
+	if t.LogLevel == "" {
+		t.LogLevel = "info"
+	}
+	t.native = &providers.Set{Log: t.providerLine}
+	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
+	return t
+}
+
+func (t *transaction) now() model.Time { return model.At(t.System.Now()) }
+
+// noop reports whether a resource is only looked at.
+func (t *transaction) noop(r *Resource) bool {
+	if r.RAL != nil && t.plan == nil {
+		if v := r.RAL.Value("noop"); !v.IsNil() {
+			return v.Truthy()
+		}
+	}
+	return t.Noop || t.plan != nil
+}
+
+// noopBy is what decides that a resource is only looked at.
+func (t *transaction) noopBy(r *Resource) string {
+	if r.RAL != nil && !r.RAL.Value("noop").IsNil() {
+		return "metaparameter"
+	}
+	return "setting"
+}
+
+// evaluate walks the catalog. An error ends the run. Rule RES-TX-01.
+func (t *transaction) evaluate() error {
+	for _, r := range slices.Clone(t.catalog.added) {
+		if err := t.generate(r); err != nil {
+			return err
+		}
+	}
+	if err := t.precheck(); err != nil {
+		return err
+	}
+	if t.Agent && t.StoreFile != "" {
+		t.store = loadStore(t.StoreFile, t.plan != nil, t.log.puppet)
+	}
+	if v := t.catalog.Version; v.Truthy() {
+		t.log.puppet("info", "Applying configuration version '"+v.Text()+"'")
+	}
+	g, err := t.catalog.Relate(func(r *Resource, message string) { t.log.resource(r, "debug", message) })
+	if err != nil {
+		return err
+	}
+	if err := t.writeGraph(Kinds[1], g.vertices, g.Edges()); err != nil {
+		return err
+	}
+	g.Expand()
+	t.graph = g
+	if err := t.writeGraph(Kinds[2], g.vertices, g.Edges()); err != nil {
+		return err
+	}
+	if cycles := g.Cycles(); len(cycles) > 0 {
+		return t.failCycles(cycles)
+	}
+	if err := t.walk(); err != nil {
+		return err
+	}
+	t.finishProviders()
+	if t.plan == nil {
+		if err := t.store.save(); err != nil {
+			return err
+		}
+	}
+	t.report.TransactionCompleted = true
+	return nil
+}
+
+// failCycles counts all that is in a cycle as failed. Rule RES-GRAPH-09.
+func (t *transaction) failCycles(cycles [][]*Resource) error {
+	file := ""
+	if t.Graph && t.plan == nil {
+		file = filepath.Join(t.GraphDir, "cycles.dot")
+		if err := t.writeCycles(cycles); err != nil {
+			return err
+		}
+	}
+	t.log.puppet("err", cyclesText(cycles, file))
+	for _, cycle := range cycles {
+		for _, r := range cycle {
+			t.failWith(t.status(r), "resource is part of a dependency cycle")
+		}
+	}
+	return failf("One or more resource dependency cycles detected in graph")
+}
+
+func (t *transaction) walk() error {
+	progress := 0
+	return t.graph.Walk(Walker{
+		Continue: func() bool { return t.ctx.Err() == nil && (t.Stop == nil || !t.Stop()) },
+		Suitable: func(r *Resource) bool { return t.plan != nil || t.suitable(r) },
+		Before: func(r *Resource) (bool, error) {
+			if !t.suitable(r) {
+				return false, nil
+			}
+			t.noteFinisher(r)
+			t.prefetch(r)
+			return t.evalGenerate(r)
+		},
+		Visit: func(r *Resource) error {
+			progress++
+			return t.traced(r, progress)
+		},
+		Deferred: t.notSuitable,
+		Canceled: func(r *Resource) {
+			t.status(r).Skipped = true
+			t.log.resource(r, "debug", "Transaction canceled, skipping")
+		},
+	})
+}
+
+// traced evaluates a resource, and logs that if evaltrace is set. Rule RES-TX-09.
+func (t *transaction) traced(r *Resource, progress int) error {
+	if !t.Evaltrace {
+		return t.visit(r)
+	}
+	t.log.resource(r, "info", fmt.Sprintf("Starting to evaluate the resource (%d of %d)", progress, t.graph.Len()))
+	begin := t.System.Now()
+	err := t.visit(r)
+	if err == nil {
+		t.log.resource(r, "info", fmt.Sprintf("Evaluated in %.2f seconds", t.System.Now().Sub(begin).Seconds()))
+	}
+	return err
+}
+
+// visit evaluates one resource. Rule RES-TX-03.
+func (t *transaction) visit(r *Resource) error {
+	if err := t.resolve(r); err != nil {
+		return err
+	}
+	if t.plan != nil && !t.suitable(r) && t.byTags(r).because == "" {
+		t.status(r)
+		t.after(r, Answer{Step: Provider, Text: "cannot be known", Because: Unsuitable, Detail: keyOf(r).provider})
+		return nil
+	}
+	t.propagate(r)
+	s, err := t.skipped(r)
+	if err != nil {
+		return err
+	}
+	if s.because != "" {
+		t.status(r).Skipped = true
+		t.unschedule(r)
+		t.store.keep(r.Ref())
+		step := Schedule
+		if s.because == DependencyFailed {
+			step = Dependencies
+		}
+		t.after(r, Answer{Step: step, Text: "skipped", Because: s.because, Detail: s.detail, Chain: s.chain})
+		return nil
+	}
+	st := t.keep(t.apply(r))
+	if !st.hasFailed() {
+		t.send(r, st.events)
+	}
+	t.refresh(r)
+	return nil
+}
+
+// resolve computes deferred values of a resource. Rule RES-CONV-03.
+func (t *transaction) resolve(r *Resource) error {
+	if r.RAL == nil {
+		return nil
+	}
+	names := r.RAL.Deferred()
+	for _, name := range names {
+		if t.Resolve == nil {
+			return failf("Could not resolve the deferred value of %s on %s", name, r.Ref())
+		}
+		v, err := t.Resolve(t.ctx, r.RAL.Value(name))
+		if err != nil {
+			return err
+		}
+		if err := r.RAL.Set(name, v); err != nil {
+			return err
+		}
+	}
+	if len(names) > 0 {
+		return r.RAL.Validate()
+	}
+	return nil
+}
+
+// time adds how long a part of the run took.
+func (t *transaction) time(name string, d time.Duration) {
+	t.times = append(t.times, data.P(name, data.OfFloat(d.Seconds())))
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) }

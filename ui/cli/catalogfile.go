@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"indirtui/indirector"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/format"
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/transaction"
+	"indirtui/ui/command"
+)
+
+const catalogHelp = `CATALOG is a file in any format of Puppet's, - for standard input, or the name of
+a node, whose catalog is then found as "indirtui find catalog NODE" finds it.`
+
+// maxCatalog bounds the text of a catalog.
+const maxCatalog = 256 << 20
+
+// catalog returns the catalog that an argument means.
+func (p *program) catalog(ctx context.Context, e *engine.Engine, arg string) (*model.Catalog, error) {
+	if _, err := os.Stat(arg); arg != "-" && errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(arg, filepath.Separator) {
+		return p.catalogOfNode(ctx, e, arg)
+	}
+	b, err := p.catalogText(arg)
+	if err != nil {
+		return nil, err
+	}
+	name := ""
+	if _, known := format.ByExtension(strings.TrimPrefix(filepath.Ext(arg), ".")); !known {
+		name = formatOfText(b)
+	}
+	inst, err := command.Instance("catalog", arg, name, b)
+	if err != nil {
+		return nil, fmt.Errorf("read the catalog %q: %w", arg, err)
+	}
+	return inst.(*model.Catalog), nil
+}
+
+func (p *program) catalogText(arg string) ([]byte, error) {
+	in := p.In
+	if arg != "-" {
+		f, err := os.Open(arg)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, lostError{err}
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxCatalog+1))
+	if err == nil && len(b) > maxCatalog {
+		err = fmt.Errorf("it has more than %d bytes", maxCatalog)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the catalog %q: %w", arg, err)
+	}
+	return b, nil
+}
+
+// formatOfText guesses the format of a text whose name does not give it.
+func formatOfText(b []byte) string {
+	switch text := strings.TrimSpace(string(b[:min(len(b), 64)])); {
+	case strings.HasPrefix(text, "{"):
+		return "rich_data_json"
+	case strings.HasPrefix(text, "---"):
+		return "yaml"
+	case len(b) > 0 && b[0] >= 0x80:
+		return "msgpack"
+	}
+	return "json"
+}
+
+func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (*model.Catalog, error) {
+	resp, err := e.Once(ctx, &indirector.Request{
+		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli",
+	})
+	if errors.Is(err, indirector.ErrNotFound) {
+		return nil, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, ok := resp.Instance().(*model.Catalog)
+	if !ok {
+		return nil, fmt.Errorf("the answer for %s is no catalog", node)
+	}
+	return c, nil
+}
+
+// offline is a host for looking at catalogs, with the settings of an engine.
+func offline(e *engine.Engine) transaction.Offline {
+	return transaction.Offline{Settings: func(name string) (string, bool) {
+		value, source := e.Settings.Get(name)
+		return value, source != ""
+	}}
+}
+
+// writeRedacted writes v as JSON without secrets.
+func (p *program) writeRedacted(e *engine.Engine, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	shown, err := format.DecodeJSON(b, format.Limits{})
+	if err != nil {
+		return err
+	}
+	shown, _ = e.Redactor.Value(shown)
+	_, err = p.out.Write(append(command.AppendPretty(nil, shown, ""), '\n'))
+	return err
+}
