@@ -118,6 +118,7 @@ func TestConformance(t *testing.T) {
 		},
 		"data_binding/none":         {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},
 		"facts/facter":              {Invents: true, AnySearch: true},
+		"resource/ral":              {Invents: true, Absent: "File//nothing/absent"},
 		"file_bucket_file/file":     bucket,
 		"file_bucket_file/selector": bucketBySelector,
 	}

@@ -33,7 +33,7 @@ func Specs() []indirector.Spec {
 		{
 			Name: "resource", Class: "Puppet::Resource", Model: is[*model.Resource],
 			Default: "ral", KeyMatches: resourceMatches,
-			Doc:   "The state of one resource. The key is the type and the title, split at the first slash.",
+			Doc: "The state of one resource. The key is the type and the title, split at the first slash.",
 		},
 		{
 			Name: "report", Class: "Puppet::Transaction::Report", Model: is[*model.Report],

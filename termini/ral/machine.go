@@ -2,6 +2,7 @@ package ral
 
 import (
 	"context"
+	"slices"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -25,6 +26,10 @@ func (t *Terminus) machine(ctx context.Context) (types.Host, error) {
 		facts = f.Values
 	}
 	return machine.New(facts, func(name string) (string, bool) {
+		// Types ask for a setting wherever a fact of its name would do as well.
+		if !slices.ContainsFunc(Resource.Settings, func(s indirector.Setting) bool { return s.Name == name }) {
+			return "", false
+		}
 		value, place := t.env.Settings.Get(name)
 		return value, place != ""
 	}), nil

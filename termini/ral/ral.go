@@ -26,6 +26,7 @@ var Resource = indirector.Descriptor{
 	Doc: "Reads resources of this machine: files, users, packages, services and others. The key is a type and a title; without a title a search lists all. " +
 		"What is not there is found as well, as a resource that is absent. Nothing is changed, and each command that is run to look is in the trace.",
 	Settings: []indirector.Setting{
+		{Name: "certname", Doc: "Whose facts are asked for: they decide which providers are used."},
 		{Name: "digest_algorithm", Doc: "The checksum of files."},
 	},
 	Rules: []string{"RES-RAL-01"},
@@ -263,6 +264,9 @@ func (t *Terminus) Search(ctx context.Context, req *indirector.Request) ([]indir
 		return nil, err
 	}
 	wanted := map[string]string{}
+	if req.Remote != nil {
+		note(ctx, "options ip, node, authenticated", "belong to the request and filter nothing")
+	}
 	for _, o := range req.Options {
 		if slices.Contains(ofRequest, o.Name) {
 			note(ctx, "option "+o.Name, "belongs to the request and filters nothing")

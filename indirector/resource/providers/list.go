@@ -249,7 +249,7 @@ func (l *list) properties(rec *listfile.Record) []data.Pair {
 	return pairs
 }
 
-// record is that of a resource, or one that is not there yet.
+// record returns the record of a resource, or one that is not there yet.
 func (l *list) record(r *types.Resource) *listfile.Record {
 	rec := l.mine[r]
 	if rec == nil {

@@ -31,7 +31,7 @@ type way interface {
 	// runs.
 	words(ctx context.Context, s System, r *types.Resource, verb string) ([]string, error)
 	enabled(ctx context.Context, s System, r *types.Resource) (data.Value, error)
-	// enable makes a service start with the system: true, false or mask.
+	// enable sees to it that a service starts with the system, or not, or cannot.
 	enable(ctx context.Context, s System, r *types.Resource, to string) error
 }
 

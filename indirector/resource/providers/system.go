@@ -37,9 +37,9 @@ type Command struct {
 	Stdin  []byte
 	Env    []string // added to the environment
 	Locale bool     // that of this process instead of C
-	Dir    string   // "" is that of the process
-	User   *Owner   // as whom; nil is the user of the process
-	Umask  *int     // nil is that of the process
+	Dir    string   // "" for the directory of the process
+	User   *Owner   // as whom; nil for the user of the process
+	Umask  *int     // nil for the umask of the process
 	// Limit is how long it may run. Zero is ten minutes, below zero is without a limit.
 	Limit time.Duration
 	// Sensitive is not shown in traces and errors.
@@ -111,7 +111,7 @@ type Changes interface {
 
 // A Writing is how a file is written: to a temporary one beside it, which takes its place.
 type Writing struct {
-	// Mode is that of the file; nil is that of what was there, or 0644.
+	// Mode is what the file gets; nil for what it had, or 0644.
 	Mode *fs.FileMode
 	// Staging is the directory of the temporary file; "" is that of the file.
 	Staging string

@@ -183,7 +183,7 @@ func write(name string, w providers.Writing) (err error) {
 	}
 	if missing == nil {
 		if uid, gid := owner(old); uid >= 0 {
-			if err := os.Lchown(at, uid, gid); err != nil {
+			if err := errors.Join(os.Lchown(at, uid, gid), os.Chmod(at, modeOf(mode))); err != nil {
 				return errors.Join(err, os.Remove(at))
 			}
 		}

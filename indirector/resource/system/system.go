@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,11 +111,9 @@ func (s *System) run(ctx context.Context, c providers.Command) (providers.Result
 	}
 	out := child.Buffer{Max: maxOutput, Full: func() { cancel(errTooMuch) }}
 	run := s.command(ctx, &c)
-	run.Stdout = &out
-	if !c.Apart {
-		run.Stderr = run.Stdout
+	if err := collect(run, &out, c.Apart); err != nil {
+		return providers.Result{Exit: -1}, err
 	}
-	_ = child.Run(run, drain) // what it is worth the state of the process has
 	if run.Process == nil && ctx.Err() == nil {
 		// Ruby forks first: the child that cannot become the command ends with 1.
 		return providers.Result{Exit: 1}, nil
@@ -130,6 +129,30 @@ func (s *System) run(ctx context.Context, c providers.Command) (providers.Result
 		return result, fmt.Errorf("run %q: %w", c.String(), cause)
 	}
 	return result, nil
+}
+
+// collect runs a command. Both of its outputs go into one pipe, in the order in which they
+// are written, unless they are apart. What it is worth the state of its process has.
+func collect(run *exec.Cmd, out *child.Buffer, apart bool) error {
+	if apart {
+		run.Stdout = out
+		_ = child.Run(run, drain)
+		return nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	run.Stdout, run.Stderr = w, w
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(out, r) // up to the end, or the deadline
+	}()
+	_ = child.Run(run, drain)
+	err = errors.Join(w.Close(), r.SetReadDeadline(time.Now().Add(drain))) // something that it started may hold the pipe
+	<-copied
+	return errors.Join(err, r.Close())
 }
 
 // command makes the process of a command.

@@ -266,7 +266,7 @@ func first(v data.Value) data.Value {
 	return v
 }
 
-// Home is that of the Host. So are Target, LastSystemUID and WorkingDirectory.
+// Home asks the Host, as Target, LastSystemUID and WorkingDirectory do.
 func (s *Selection) Home(user string) string { return home(s.Host, user) }
 
 func (s *Selection) LastSystemUID() int64 { return lastSystemUID(s.Host) }
