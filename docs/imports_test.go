@@ -81,7 +81,7 @@ var rules = []rule{
 	// Rooms to come: see ARCHITECTURE.md.
 	{"indirector/language/syntax", "", ""},
 	{"indirector/language/ruby", "", ""},
-	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax", ""},
+	{"indirector/language/rtype", "indirector/language/ruby indirector/language/syntax indirector/resource/types", ""},
 	{"indirector/language/loader", "indirector/language/eval indirector/language/rtype indirector/language/syntax indirector/modules traces/spell", ""},
 	{"indirector/language/types", "indirector/data indirector/language/onig indirector/language/syntax indirector/rich", ""},
 	{"indirector/language/onig", "indirector/rich", "github.com/dlclark/regexp2"},

@@ -130,7 +130,7 @@ func (f *Format) parseLine(line string) (*Record, error) {
 			return &Record{Kind: t.kind, Text: line}, nil
 		}
 	}
-	return nil, fmt.Errorf("Could not parse line %s", data.InspectString(line)) //nolint:staticcheck // Puppet's words
+	return nil, words("Could not parse line " + data.InspectString(line))
 }
 
 // Write returns the text of a file with these records. Errors are Puppet's, of a record
@@ -177,19 +177,19 @@ var (
 // fields splits a line at blanks into so many values. What is too much is joined to the
 // last one; what is missing or empty is absent.
 func fields(line string, names []string, joiner string) map[string]data.Value {
-	words := blanks.Split(line, -1)
-	for len(words) > 0 && words[len(words)-1] == "" {
-		words = words[:len(words)-1]
+	parts := blanks.Split(line, -1)
+	for len(parts) > 0 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
 	}
 	values := make(map[string]data.Value, len(names)+2)
 	for i, name := range names {
 		switch {
-		case i >= len(words) || words[i] == "" && i < len(names)-1:
+		case i >= len(parts) || parts[i] == "" && i < len(names)-1:
 			values[name] = absent
 		case i == len(names)-1:
-			values[name] = orAbsent(strings.Join(words[i:], joiner))
+			values[name] = orAbsent(strings.Join(parts[i:], joiner))
 		default:
-			values[name] = data.OfString(words[i])
+			values[name] = data.OfString(parts[i])
 		}
 	}
 	return values
@@ -204,30 +204,35 @@ func orAbsent(s string) data.Value {
 
 // join writes fields. Those that are not optional must be there.
 func join(r *Record, joiner string, optional map[string]bool, names ...string) (string, error) {
-	words := make([]string, len(names))
+	parts := make([]string, len(names))
 	for i, name := range names {
 		switch v := r.Values[name]; {
 		case !isAbsent(v):
-			words[i] = text(v, ",")
+			parts[i] = text(v, ",")
 		case !optional[name]:
-			return "", fmt.Errorf("Field '%s' is required", name) //nolint:staticcheck // Puppet's words
+			return "", words("Field '" + name + "' is required")
 		}
 	}
-	return strings.Join(words, joiner), nil
+	return strings.Join(parts, joiner), nil
 }
+
+// words are an error in Puppet's words.
+type words string
+
+func (w words) Error() string { return string(w) }
 
 // text writes a value; lists are joined.
 func text(v data.Value, joiner string) string {
 	if v.Kind() != data.List {
 		return v.Text()
 	}
-	var words []string
+	var parts []string
 	for _, e := range v.List() {
 		if !isAbsent(e) {
-			words = append(words, e.Text())
+			parts = append(parts, e.Text())
 		}
 	}
-	return strings.Join(words, joiner)
+	return strings.Join(parts, joiner)
 }
 
 // isAbsent reports whether a value is unset or absent.

@@ -149,7 +149,7 @@ func (c crontab) read(ctx context.Context, s System, user string) (string, error
 	if ctx.Err() != nil {
 		return "", err
 	}
-	return "", &lateError{fmt.Errorf("Could not read crontab for %s: %w", user, err)} //nolint:staticcheck // Puppet's words
+	return "", &lateError{"Could not read crontab for " + user + ": " + err.Error()}
 }
 
 func (c crontab) write(ctx context.Context, s System, user, text string, _ fs.FileMode) error {

@@ -150,7 +150,7 @@ func (l *list) read(ctx context.Context, s System, target string) ([]*listfile.R
 	}
 	text, err := l.store.read(ctx, s, target)
 	if late := (*lateError)(nil); errors.As(err, &late) {
-		l.failed[target] = late.err
+		l.failed[target] = late
 		return nil, nil
 	}
 	if err != nil {
@@ -179,9 +179,9 @@ func (l *list) read(ctx context.Context, s System, target string) ([]*listfile.R
 
 // A lateError keeps a target from being read, and fails the resources only when it is
 // written.
-type lateError struct{ err error }
+type lateError struct{ message string }
 
-func (e *lateError) Error() string { return e.err.Error() }
+func (e *lateError) Error() string { return e.message }
 
 // Prefetch reads all targets and finds the records of resources.
 func (l *list) Prefetch(ctx context.Context, s System, all []*types.Resource) error {

@@ -34,6 +34,7 @@ func refuse(what, name string) error { return fmt.Errorf("%s %q: %w", what, name
 func (readOnly) Replace(_ context.Context, name string, _ []byte, _ fs.FileMode) error {
 	return refuse("write", name)
 }
+
 func (readOnly) Write(_ context.Context, name string, _ providers.Writing) error {
 	return refuse("write", name)
 }

@@ -3,7 +3,6 @@ package types
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -16,7 +15,9 @@ func fileType() *Type {
 		Name: "file", Doc: "A file, a directory or a symbolic link, with its content, owner and permissions.",
 		Namevars: []string{"path"}, Features: []string{"manages_symlinks"},
 		EvalGenerates: true, Instances: Own, Providers: fileProviders(),
-		Titles: fileTitle, Validate: validateFile, Finish: ensureFile, Redact: redactFile,
+		// Slashes at the end are no part of the path.
+		TitlePatterns: []TitlePattern{{`^(/|.+:/|.*[^/])/*\Z`, true, []string{"path"}}},
+		Validate:      validateFile, Finish: ensureFile, Redact: redactFile,
 		Require: []Auto{
 			{"file", fileAncestor},
 			{"user", func(r *Resource) []string { return accountName(r, "owner") }},
@@ -100,6 +101,7 @@ func fileParameters() []*Attribute {
 		},
 		{Name: "validate_cmd", Kind: Parameter, Doc: "A command that checks the new file, which it gets in place of %."},
 		{Name: "validate_replacement", Kind: Parameter, Preset: data.OfString("%"), Doc: "What stands for the new file in that command."},
+		providerParameter(),
 		{
 			Name: "checksum", Kind: Parameter, Choices: choices(Checksums...), Setting: "digest_algorithm",
 			Validate: func(*Resource, data.Value) error { return nil },
@@ -125,17 +127,6 @@ func readOnly(name, doc string) *Attribute {
 	return &Attribute{Name: name, Doc: doc, Validate: func(*Resource, data.Value) error {
 		return failure(name + " is read-only")
 	}}
-}
-
-var fileTitles = regexp.MustCompile(`(?s)^(/|.+:/|.*[^/])/*\n?$`)
-
-// fileTitle strips the slashes at the end. Rule RES-TYPE-10.
-func fileTitle(title string) ([]data.Pair, error) {
-	m := fileTitles.FindStringSubmatch(title)
-	if m == nil {
-		return nil, refuse("No set of title patterns matched the title %q.", title)
-	}
-	return []data.Pair{data.P("path", data.OfString(m[1]))}, nil
 }
 
 func validateFilePath(r *Resource, v data.Value) error {

@@ -40,13 +40,6 @@ func boolean(a Attribute) *Attribute {
 	return &a
 }
 
-// lenient is a boolean that takes the words in any case, and whose error is another.
-func lenient(a Attribute) *Attribute {
-	b := boolean(a)
-	b.Validate = func(*Resource, data.Value) error { return nil }
-	return b
-}
-
 func mungeBoolean(_ *Resource, v data.Value) (data.Value, error) {
 	switch strings.ToLower(word(v)) {
 	case "true", "yes":

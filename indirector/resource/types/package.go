@@ -110,6 +110,7 @@ func packageParameters() []*Attribute {
 	no := data.OfBool(false)
 	return []*Attribute{
 		{Name: "name", Kind: Parameter, Doc: "The name that the package manager knows.", Validate: validatePackageName},
+		providerParameter(),
 		{
 			Name: "command", Kind: Parameter, Preset: data.OfSymbol("default"), Features: []string{"targetable"},
 			Doc: "The program that is used, where several of a kind are installed (gem, pip).",

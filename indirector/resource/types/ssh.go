@@ -104,7 +104,10 @@ func sshkeyType() *Type {
 	return Define(Type{
 		Name: "sshkey", Module: "sshkeys_core", Doc: "A key of a host in the known hosts of ssh.",
 		Namevars: []string{"type", "name"}, Instances: ByProviders, Providers: sshkeyProviders(),
-		Titles: sshkeyTitle,
+		TitlePatterns: []TitlePattern{
+			{`^(.*?)@(.*)$`, false, []string{"name", "type"}},
+			{`^([^@]+)$`, false, []string{"name"}},
+		},
 		Ref: func(r *Resource) string {
 			return "Sshkey[" + r.Value("name").Text() + "@" + r.Value("type").Text() + "]"
 		},
@@ -127,21 +130,6 @@ func sshkeyType() *Type {
 			{Name: "name", Kind: Parameter, Doc: "The name of the host.", Validate: validateKeyName},
 		},
 	})
-}
-
-var (
-	nameAndType = regexp.MustCompile(`(?m)^(.*?)@(.*)$`)
-	nameAlone   = regexp.MustCompile(`(?m)^([^@]+)$`)
-)
-
-func sshkeyTitle(title string) ([]data.Pair, error) {
-	if m := nameAndType.FindStringSubmatch(title); m != nil {
-		return []data.Pair{data.P("name", data.OfString(m[1])), data.P("type", data.OfString(m[2]))}, nil
-	}
-	if m := nameAlone.FindStringSubmatch(title); m != nil {
-		return []data.Pair{data.P("name", data.OfString(m[1]))}, nil
-	}
-	return nil, refuse("No set of title patterns matched the title \"%s\".", title)
 }
 
 func validateKeyAlias(_ *Resource, v data.Value) error {

@@ -34,8 +34,11 @@ type Type struct {
 
 	// Ref is the reference of a resource, where that is not its type and title.
 	Ref func(r *Resource) string
-	// Titles returns the namevars that a title gives, in pairs of name and value.
-	// nil: the title is the only namevar. Rule RES-TYPE-10.
+	// TitlePatterns are how a title gives namevars: the first that matches counts. If there
+	// are none, the title is the first namevar. Rule RES-TYPE-10.
+	TitlePatterns []TitlePattern
+	// Titles returns the namevars that a title gives, in pairs of name and value. Define
+	// makes it of TitlePatterns; it is nil if there are none.
 	Titles func(title string) ([]data.Pair, error)
 	// Validate checks the resource as a whole once everything is set. It may be nil.
 	Validate func(r *Resource) error
@@ -48,8 +51,9 @@ type Type struct {
 	// order in which they are made. Rule RES-GRAPH-03.
 	Require, Before, Notify, Subscribe []Auto
 
-	index map[string]*Attribute
-	all   []*Attribute // Attributes, then metaparameters
+	index    map[string]*Attribute
+	all      []*Attribute // Attributes, then metaparameters
+	declared []*Attribute
 }
 
 // Auto is an automatic relationship with resources of one type.
@@ -215,8 +219,12 @@ func Define(t Type) *Type {
 		t.ApplyTo = "host"
 	}
 	all := t.Attributes
-	if len(t.Providers) > 0 {
+	if len(t.Providers) > 0 && !slices.ContainsFunc(all, func(a *Attribute) bool { return a.Name == "provider" }) {
 		all = append(slices.Clip(all), providerParameter())
+	}
+	t.declared = all
+	if len(t.TitlePatterns) > 0 {
+		t.Titles = titles(t.TitlePatterns)
 	}
 	rank := func(a *Attribute) int {
 		if i := slices.Index(t.Namevars, a.Name); i >= 0 {
@@ -240,6 +248,10 @@ func Define(t Type) *Type {
 	}
 	return &t
 }
+
+// Declared are the attributes in the order in which Puppet declares them, which is that
+// of a compiler.
+func (t *Type) Declared() []*Attribute { return slices.Clone(t.declared) }
 
 // Attribute is an attribute or metaparameter by its name, or nil.
 func (t *Type) Attribute(name string) *Attribute {

@@ -1,5 +1,5 @@
 #!/usr/bin/env ruby
-# usage: types.rb >builtin.json
+# usage: types.rb >types.json
 #        types.rb MODULEPATH NAME... >types.json
 # Writes what a compiler has to know of resource types, as the Puppet that is
 # installed has them: of those that are built in, with the metaparameters, or of
