@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"indirtui/indirector/data"
 )
@@ -317,7 +318,12 @@ func (r *Resource) Ref() string {
 }
 
 // Name is the value of the (first) namevar.
-func (r *Resource) Name() string { return r.Value(r.Type.Namevars[0]).Text() }
+func (r *Resource) Name() string {
+	if r.Type.Ref != nil {
+		return strings.TrimSuffix(strings.TrimPrefix(r.Ref(), r.Type.Title()+"["), "]")
+	}
+	return r.Value(r.Type.Namevars[0]).Text()
+}
 
 // UniqueKey is the namevars as one text: `["/etc/motd"]`, sorted by their names.
 // Rule RES-TYPE-10.
