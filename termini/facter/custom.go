@@ -128,7 +128,6 @@ type provider struct {
 var packageProviders = []provider{
 	{"apt", `^debian/`, "/usr/bin/apt-get /usr/bin/apt-cache /usr/bin/apt-mark /usr/bin/debconf-set-selections"},
 	{"yum", `^redhat/amazon/|^redhat/(?:[^f]|f[^e]).*/[4-7]$`, "yum rpm"},
-	{"dnf", `^redhat/fedora/(?:19|20|21)$`, "none"},
 	{"dnf", `^redhat/`, "dnf rpm"},
 	{"zypper", `^suse/(?:suse|sles|sled|opensuse)/`, "/usr/bin/zypper"},
 	{"pacman", `/(?:archlinux|manjarolinux)/`, "/usr/bin/pacman"},
