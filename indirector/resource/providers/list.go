@@ -58,10 +58,8 @@ func newList(l list) *list {
 	if l.store == nil {
 		l.store = flat{l.log}
 	}
-	if l.named == nil {
-		l.named = func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource {
-			return all[rec.String("name")]
-		}
+	if l.key == nil {
+		l.key = func(get func(name string) data.Value) string { return get("name").Text() }
 	}
 	return &l
 }
