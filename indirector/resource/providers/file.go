@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,9 +21,12 @@ import (
 type file struct {
 	log    logger
 	warned bool // about owners
+	// remote has sources that are not files of this machine; it may be nil.
+	remote  Sources
+	sources map[*types.Resource]*Source // that were found
 }
 
-func newFile(log logger) Provider { return &file{log: log} }
+func newFile(log logger) Provider { return &file{log: log, sources: map[*types.Resource]*Source{}} }
 
 // stat looks at what is there: at a link itself, or at what it leads to. ok is false if
 // nothing is there.
@@ -43,6 +47,9 @@ func (f *file) stat(ctx context.Context, s System, r *types.Resource) (info Info
 }
 
 func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
+	if err := f.adopt(ctx, s, r); err != nil {
+		return nil, err
+	}
 	info, ok, err := f.stat(ctx, s, r)
 	if err != nil || !ok {
 		return missing(r), err
@@ -84,6 +91,13 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 			return data.Value{}, failure("Could not read %s %s: %s", info.Kind, r.Title, reason(err))
 		}
 		return data.OfString(sum), nil
+	case "checksum_value":
+		if info.Kind != "file" || !r.Has("source") {
+			return data.Value{}, nil
+		}
+		sum, err := sumFile(ctx, s, r.Name(), checksumKind(s, r), info)
+		_, sum, _ = strings.Cut(sum, "}")
+		return data.OfString(sum), err
 	case "target":
 		if info.Kind != "link" {
 			return data.OfSymbol("notlink"), nil
@@ -103,7 +117,7 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 	case "mtime":
 		return data.OfString(timeText(info.MTime)), nil
 	}
-	return data.Value{}, nil // SELinux, checksum_value: not known
+	return data.Value{}, nil // SELinux: not known
 }
 
 // checksumKind is how the content of a file is compared.

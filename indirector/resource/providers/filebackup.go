@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path"
 	"strings"
 	"unicode/utf8"
 
+	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
 )
 
@@ -58,12 +60,31 @@ func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, 
 }
 
 func (f *file) bucket(ctx context.Context, s System, r *types.Resource, name, to string) error {
-	sum, err := keep(ctx, s, f.log, name)
+	dir, err := bucketDir(r, to)
+	if err != nil {
+		return err
+	}
+	sum, err := keep(ctx, s, f.log, name, dir)
 	if err != nil {
 		return err
 	}
 	f.log.note(r, "info", "Filebucketed "+name+" to "+to+" with sum "+sum)
 	return nil
+}
+
+// bucketDir is the directory of a bucket in the catalog; "" is the local one.
+func bucketDir(r *types.Resource, title string) (string, error) {
+	if r.Catalog == nil {
+		return "", nil
+	}
+	bucket := r.Catalog.Resource(types.Ref{Type: "Filebucket", Title: title})
+	if bucket == nil {
+		return "", nil
+	}
+	if at := bucket.Value("path"); at.Kind() == data.String {
+		return at.Str(), nil
+	}
+	return "", failure("the filebucket %s is on a server, and this program keeps files in buckets of this machine only", title)
 }
 
 // copyBeside copies a file, with its mode and times.
@@ -84,6 +105,9 @@ func (f *file) copyBeside(ctx context.Context, s System, r *types.Resource, exte
 	return nil
 }
 
+// maxDiff is how much of a new content is compared.
+const maxDiff = 64 << 20
+
 // showDiff logs how the file that is there differs from the one that should be.
 func (f *file) showDiff(ctx context.Context, s System, r *types.Resource) error {
 	if setting, _ := s.Setting("show_diff"); setting != "true" || r.Value("show_diff").Text() == "false" {
@@ -98,7 +122,16 @@ func (f *file) showDiff(ctx context.Context, s System, r *types.Resource) error 
 	program, _ := s.Setting("diff")
 	args, _ := s.Setting("diff_args")
 	argv := append(append([]string{cmp.Or(program, "diff")}, strings.Fields(cmp.Or(args, "-u"))...), r.Name(), "-")
-	result, err := s.Run(ctx, Command{Argv: argv, Stdin: []byte(f.text(r))})
+	in, err := f.open(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxDiff))
+	if err != nil {
+		return err
+	}
+	result, err := s.Run(ctx, Command{Argv: argv, Stdin: text})
 	if err != nil {
 		return err
 	}

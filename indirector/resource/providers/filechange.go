@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -179,8 +181,11 @@ func (f *file) write(ctx context.Context, s System, r *types.Resource, content b
 		mode = &m
 	}
 	text, copies := f.text(r), r.Has("source")
+	if content && !copies && types.IsChecksum(text) {
+		return failure("Could not retrieve content for %s from filebucket: Could not get filebucket from file", text)
+	}
 	if content && (text != "" || copies) {
-		if err := f.replace(ctx, s, r, mode, text); err != nil {
+		if err := f.replace(ctx, s, r, mode); err != nil {
 			return err
 		}
 		return f.fix(ctx, s, r)
@@ -210,14 +215,11 @@ func (f *file) text(r *types.Resource) string {
 	return given[len(given)-1].Text()
 }
 
-func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode, text string) error {
+func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode) error {
 	if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
 		return &indirector.Failure{Class: "Errno", Message: "Is a directory - Is a directory: " + r.Name(), Origin: "file", Path: r.Name()}
 	}
-	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	}}
+	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error { return f.fill(ctx, s, r, w) }}
 	if v := r.Value("validate_cmd"); v.Truthy() {
 		w.Check = func(temporary string) error {
 			line := strings.ReplaceAll(v.Text(), r.Value("validate_replacement").Text(), temporary)
@@ -247,6 +249,40 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 		}
 	}
 	return inRuby("rb_sysopen", err)
+}
+
+// fill writes the new content, which must have the checksum that it should have. Rule
+// RES-FILE-09.
+func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Writer) error {
+	in, err := f.open(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	kind := checksumKind(s, r)
+	h, limit := types.NewHash(kind)
+	if h == nil || limit > 0 {
+		_, err := io.Copy(w, stoppable{ctx, in})
+		return err
+	}
+	if _, err := io.Copy(io.MultiWriter(w, h), stoppable{ctx, in}); err != nil {
+		return err
+	}
+	got, want := "{"+kind+"}"+hex.EncodeToString(h.Sum(nil)), ""
+	switch sum := r.Value("checksum_value"); {
+	case sum.Truthy():
+		want = "{" + kind + "}" + sum.Text()
+	case r.Has("source"):
+		m, err := f.source(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		want = m.Checksum
+	}
+	if want != "" && got != want {
+		return failure("File written to disk did not match desired checksum; discarding changes (%s vs %s)", got, want)
+	}
+	return nil
 }
 
 // fix makes mode and owner what they should be, after something was written.
@@ -349,10 +385,14 @@ func (f *file) unknown(property string, want data.Value) error {
 func (f *file) InSync(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (in, ok bool, err error) {
 	switch property {
 	case "content":
-		in, err := f.contentIn(ctx, s, r, is)
+		in, err := f.contentIn(ctx, s, r, property, is)
 		return in, true, err
 	case "checksum_value":
-		return !r.Has("source"), !r.Has("source"), nil // the content is compared by it
+		if !r.Has("source") {
+			return true, true, nil // the content is compared by it
+		}
+		in, err := f.contentIn(ctx, s, r, property, is)
+		return in, true, err
 	case "target":
 		if r.Value("replace").Text() == "false" {
 			_, err := s.Stat(ctx, r.Name())
@@ -417,7 +457,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 
 // contentIn compares contents, and logs how they differ. Rules RES-FILE-03, RES-FILE-09,
 // RES-FILE-19 and RES-FILE-20.
-func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
+func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
 	info, there, err := f.stat(ctx, s, r)
 	if err != nil {
 		return false, err
@@ -437,19 +477,28 @@ func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, is da
 	if !r.Value("replace").Truthy() || r.Value("replace").Text() == "false" {
 		return true, nil
 	}
-	if in, err := f.sameContent(checksumKind(s, r), r, is); in || err != nil {
-		return in, err
+	if property == "checksum_value" && r.Matches(property, is) || property == "content" && f.sameContent(checksumKind(s, r), r, is) {
+		return true, nil
 	}
 	return false, f.showDiff(ctx, s, r)
 }
 
 // sameContent compares checksums; a time that is later is as good.
-func (f *file) sameContent(kind string, r *types.Resource, is data.Value) (bool, error) {
+func (f *file) sameContent(kind string, r *types.Resource, is data.Value) bool {
 	if r.Matches("content", is) {
-		return true, nil
+		return true
 	}
 	if sum := r.Value("checksum_value"); sum.Truthy() {
-		return is.Text() == "{"+kind+"}"+sum.Text(), nil
+		return is.Text() == "{"+kind+"}"+sum.Text()
 	}
-	return false, nil
+	if kind != "mtime" && kind != "ctime" {
+		return false
+	}
+	at := func(v data.Value) (time.Time, error) {
+		_, text, _ := strings.Cut(v.Text(), "}")
+		return time.Parse("2006-01-02 15:04:05 -0700", text)
+	}
+	now, err1 := at(is)
+	want, err2 := at(r.Value("content"))
+	return err1 == nil && err2 == nil && !now.Before(want)
 }

@@ -32,8 +32,10 @@ func (l logger) own(r *types.Resource, level, message string) {
 // A Set has the providers of one run, or of one request. It is for one goroutine.
 type Set struct {
 	// Log takes what providers log. It may be nil.
-	Log  func(Line)
-	made map[string]Provider
+	Log func(Line)
+	// Sources has what files are copied from that is not on this machine. It may be nil.
+	Sources Sources
+	made    map[string]Provider
 }
 
 // makers are the providers that there are, by type and name. A type without providers
@@ -82,6 +84,9 @@ func (s *Set) Of(t *types.Type, name string) (Provider, bool) {
 	var p Provider
 	if maker, ok := makers[key]; ok {
 		p = maker(s.Log)
+		if f, ok := p.(*file); ok {
+			f.remote = s.Sources
+		}
 	} else if key == "resources/" {
 		p = &purger{s}
 	} else {

@@ -3,8 +3,10 @@ package transaction_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -249,8 +251,25 @@ func (p place) stateFiles(t *testing.T) map[string]any {
 	return map[string]any{
 		"state.yaml": p.yaml(t, state+"state.yaml"), "transactionstore.yaml": p.yaml(t, state+"transactionstore.yaml"),
 		"last_run_summary.yaml": summary, "classes.txt": p.text(state + "classes.txt"), "resources.txt": p.text(state + "resources.txt"),
-		"bucket": []any{},
+		"bucket": p.bucket(t),
 	}
+}
+
+// bucket are the files in the local bucket.
+func (p place) bucket(t *testing.T) []any {
+	t.Helper()
+	all, root := []any{}, p.dir+"/var/clientbucket"
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(root, name)
+			all = append(all, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func (p place) text(file string) any {

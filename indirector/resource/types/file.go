@@ -213,6 +213,17 @@ func mungeContent(r *Resource, v data.Value) (data.Value, error) {
 	return data.OfString(Sum(checksumKind(r), v.Str())), nil
 }
 
+// SetSum makes the content of a file what has a checksum, "{sha256}2cf2...": that of its
+// source.
+func (r *Resource) SetSum(sum string) {
+	x := r.attribute(r.Type.Attribute("content"))
+	x.should = []data.Value{data.OfString(sum)}
+	kind, _, _ := strings.Cut(strings.TrimPrefix(sum, "{"), "}")
+	if c := r.attribute(r.Type.Attribute("checksum")); c.should == nil {
+		c.should = []data.Value{data.OfSymbol(kind)}
+	}
+}
+
 func (r *Resource) checksumAsContent(v data.Value) (data.Value, error) {
 	if r.File == "" || r.Line == 0 {
 		return v, refuse("Need either :file and :line, or :key")
