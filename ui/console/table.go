@@ -101,11 +101,11 @@ func askCommands() []cmd {
 			shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"},
 		},
 		{
-			name: "graph", args: "[#N] [TYPE[TITLE]]", help: "the order of the resources of a catalog, or what one of them waits for", next: nextGraph, run: graph,
+			name: "graph", args: "[#N] [TYPE[TITLE]]", help: "the order of a catalog's resources, or what one waits for", next: nextGraph, run: graph,
 			shellNext: nextNode, shell: shell{looks, "CATALOG [RESOURCE]", "The order of the resources of a catalog, or what one of them waits for"},
 		},
 		{
-			name: "describe", args: "[TYPE]", help: "a resource type: attributes, values, providers, and why this provider here; without a type a list", offered: func(c *Console) bool { return c.o.Machine != nil }, next: nextDescribe, run: describeType,
+			name: "describe", args: "[TYPE]", help: "a resource type, and why this provider here; alone a list", offered: func(c *Console) bool { return c.o.Machine != nil }, next: nextDescribe, run: describeType,
 			shellNext: nextDescribe, shell: shell{looks, "[TYPE ...]", "A resource type: attributes, values, providers, and why this provider here"},
 		},
 		{name: "exporter", args: "TYPE[TITLE]", help: "who exports a resource that was collected: the request that brought it", run: exporter},

@@ -3,6 +3,7 @@ package transaction_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -106,5 +107,34 @@ func BenchmarkRun(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkPlanFiles plans files that are as they should be.
+func BenchmarkPlanFiles(b *testing.B) {
+	p := place{b.TempDir()}
+	if err := os.Mkdir(p.dir+"/root", 0o755); err != nil {
+		b.Fatal(err)
+	}
+	c := &model.Catalog{Name: "node1.example.test", Format: 2, Environment: "production"}
+	for i := range 1000 {
+		name, text := fmt.Sprintf("%s/root/f%d", p.dir, i), strings.Repeat(fmt.Sprintln(i), 100)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		c.Resources = append(c.Resources, model.Resource{
+			Type: "File", Title: name, Kind: "compilable_type", Tags: []string{"file"},
+			Parameters: data.OfHash([]data.Pair{data.P("ensure", data.OfString("file")), data.P("content", data.OfString(text)), data.P("mode", data.OfString("0644"))}),
+		})
+	}
+	m := p.system(systemtest.Case{}, p.settings())
+	o := transaction.Options{Settings: transaction.ReadSettings(m), System: m, Types: types.All()}
+	o.StateFile, o.StoreFile = "", ""
+	b.ReportAllocs()
+	for b.Loop() {
+		plan, err := transaction.MakePlan(b.Context(), c, o, false)
+		if err != nil || plan.Totals.InSync != 1000 {
+			b.Fatal(err, plan.Totals)
+		}
 	}
 }

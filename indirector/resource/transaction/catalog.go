@@ -39,6 +39,8 @@ type Conversion struct {
 // A TypeLog takes what types warn of: the resource is the one that is made, or nil.
 type TypeLog func(r *Resource, level, message string)
 
+func (l TypeLog) puppet(level, message string) { l.note(nil, level, message) }
+
 func (l TypeLog) note(r *Resource, level, message string) {
 	if l != nil {
 		l(r, level, message)
@@ -48,7 +50,7 @@ func (l TypeLog) note(r *Resource, level, message string) {
 // Convert makes instances of the resources of c. Errors are in Puppet's words. Rules
 // RES-CONV-01 and RES-CONV-02.
 func Convert(c *model.Catalog, by Conversion) (*Catalog, error) {
-	by.Host = types.NewSelection(by.Host, func(level, message string) { by.Log.note(nil, level, message) })
+	by.Host = types.NewSelection(by.Host, by.Log.puppet)
 	out := &Catalog{
 		Name: c.Name, Environment: c.Environment, Version: c.Version, Classes: c.Classes,
 		Conversion: by, table: make(map[string]*Resource, 2*len(c.Resources)),
@@ -97,6 +99,7 @@ func (c *Catalog) convert(m *model.Resource, format int64) (*Resource, error) {
 	ral, err := types.New(t, c.Host, types.Given{
 		Title: m.Title, File: m.File, Line: m.Line, Tags: m.Tags, Exported: m.Exported, Virtual: m.Virtual,
 		Values: m.Parameters.Hash(), Sensitive: m.Sensitive, Catalog: c,
+		LogPuppet: c.Log.puppet,
 	}, func(level, message string) { c.Log.note(r, level, message) })
 	if err != nil && c.Foreign {
 		r.Kind, r.problem = Foreign, err

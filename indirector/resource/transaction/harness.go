@@ -28,8 +28,7 @@ type application struct {
 func (t *transaction) apply(r *Resource) *status {
 	a := &application{transaction: t, r: r, s: t.newStatus(r)}
 	begin := t.System.Now()
-	var would *asks
-	if err := a.run(); err != nil && !errors.As(err, &would) {
+	if err := a.run(); err != nil && (t.plan == nil || !onlyPlanned(err)) {
 		t.failBecause(a.s, err)
 	}
 	a.s.EvaluationTime = data.OfFloat(t.System.Now().Sub(begin).Seconds())

@@ -126,6 +126,35 @@ func (noCommands) Run(_ context.Context, c providers.Command) (providers.Result,
 	return providers.Result{}, &asks{c.String()}
 }
 
+// onlyPlanned reports whether an error is one that only a plan has.
+func onlyPlanned(err error) bool {
+	var would *asks
+	return errors.As(err, &would) || errors.Is(err, system.ErrReadOnly)
+}
+
+// cannotBeKnown is the answer where a plan does not know what a run would do.
+const cannotBeKnown = "cannot be known"
+
+// unknown answers for a resource of which a plan cannot know what would become of it, and
+// reports whether it is one. What depends on it is planned as if it were in sync.
+func (t *transaction) unknown(r *Resource) bool {
+	if t.plan == nil || t.byTags(r).because != "" {
+		return false
+	}
+	a := Answer{Step: Provider, Text: cannotBeKnown}
+	switch {
+	case !t.suitable(r):
+		a.Because, a.Detail = Unsuitable, keyOf(r).provider
+	case r.RAL != nil && t.Resolve == nil && len(r.RAL.Deferred()) > 0:
+		a.Because, a.Detail = DeferredValue, strings.Join(r.RAL.Deferred(), ", ")+": computed when it is applied"
+	default:
+		return false
+	}
+	t.status(r)
+	t.after(r, a)
+	return true
+}
+
 // A planner notes what became of each resource.
 type planner struct{ planned map[*Resource]*Planned }
 
@@ -137,8 +166,10 @@ func (p *planner) After(_ context.Context, r *Resource, a Answer) {
 	switch {
 	case errors.As(a.Err, &would):
 		n.Outcome, n.Because, n.Detail = CannotBeKnown, CheckNotAsked, checkOf(r, would.command)
-	case a.Because == Unsuitable:
-		n.Outcome, n.Because, n.Detail = CannotBeKnown, Unsuitable, a.Detail
+	case errors.Is(a.Err, system.ErrReadOnly):
+		n.Outcome, n.Because, n.Detail = CannotBeKnown, CheckNotAsked, a.Err.Error()
+	case a.Text == cannotBeKnown:
+		n.Outcome, n.Because, n.Detail = CannotBeKnown, a.Because, a.Detail
 	case a.Text == "skipped":
 		n.Outcome, n.Because, n.Detail, n.Chain = WouldSkip, a.Because, a.Detail, texts(a.Chain)
 	case a.Step == Refresh:

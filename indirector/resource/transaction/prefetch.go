@@ -103,7 +103,7 @@ func (t *transaction) prefetch(r *Resource) {
 			all = append(all, x.RAL)
 		}
 	}
-	if err := p.Prefetch(t.ctx, t.System, all); err != nil {
+	if err := p.Prefetch(t.ctx, t.System, all); err != nil && (t.plan == nil || !onlyPlanned(err)) {
 		message := fmt.Sprintf("Could not prefetch %s provider '%s': %s", key.typ, key.provider, err)
 		t.log.puppet("err", withCause(message, err))
 		t.prefetchFailed[key] = err

@@ -182,6 +182,8 @@ func TestPlanChangesNothing(t *testing.T) {
 		{"type": "File", "title": "`+root+`old", "kind": "compilable_type", "parameters": {"ensure": "absent", "noop": false}},
 		{"type": "Host", "title": "h", "kind": "compilable_type", "parameters": {"ip": "192.0.2.1"}},
 		{"type": "Exec", "title": "/bin/touch `+root+`touched", "kind": "compilable_type", "parameters": {"noop": false}},
+		{"type": "Notify", "title": "later", "kind": "compilable_type", "parameters": {"message": {"__ptype": "Deferred", "name": "upcase", "arguments": ["x"]}}},
+		{"type": "Service", "title": "s", "kind": "compilable_type", "parameters": {"ensure": "running", "status": "/bin/touch `+root+`touched", "provider": "base"}},
 		{"type": "Exec", "title": "checked", "kind": "compilable_type", "parameters": {"command": "/bin/true", "onlyif": "/bin/touch `+root+`touched"}}]}`))
 	before := p.tree(t)
 	plan, err := transaction.MakePlan(t.Context(), c, transaction.Options{Settings: agent(m), System: m, Types: allTypes()}, false)
@@ -199,7 +201,7 @@ func TestPlanChangesNothing(t *testing.T) {
 			t.Errorf("%s was run", call.Line())
 		}
 	}
-	if got := plan.Totals.String(); got != "4 to change, 1 cannot be known, 0 in sync" || plan.Totals.Exit() != 2 {
+	if got := plan.Totals.String(); got != "4 to change, 3 cannot be known, 0 in sync" || plan.Totals.Exit() != 2 {
 		t.Errorf("%s\n%s", got, plan.Text())
 	}
 }

@@ -33,6 +33,7 @@ const (
 	Unsuitable       Reason = "unsuitable"        // Detail: the provider
 	CheckRefused     Reason = "check-refused"
 	CheckNotAsked    Reason = "check-not-asked" // of a plan. Detail: the check
+	DeferredValue    Reason = "deferred"        // of a plan: it is computed in a run
 	NotDeclared      Reason = "not-declared"    // nothing of it is managed
 	RefreshedBy      Reason = "refreshed-by"    // Chain: what sent the events
 	RefreshLost      Reason = "refresh-lost"    // it failed, and the next run does not try it again

@@ -220,13 +220,11 @@ func (t *transaction) traced(r *Resource, progress int) error {
 
 // visit evaluates one resource. Rule RES-TX-03.
 func (t *transaction) visit(r *Resource) error {
+	if t.unknown(r) {
+		return nil
+	}
 	if err := t.resolve(r); err != nil {
 		return err
-	}
-	if t.plan != nil && !t.suitable(r) && t.byTags(r).because == "" {
-		t.status(r)
-		t.after(r, Answer{Step: Provider, Text: "cannot be known", Because: Unsuitable, Detail: keyOf(r).provider})
-		return nil
 	}
 	t.propagate(r)
 	s, err := t.skipped(r)

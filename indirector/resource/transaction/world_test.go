@@ -68,7 +68,7 @@ type host struct {
 
 func (h host) Setting(name string) (string, bool) { v, ok := h.settings[name]; return v, ok }
 
-// system returns the system of a case.
+// system returns the recorded system of a case.
 func (p place) system(c systemtest.Case, settings map[string]string) *systemtest.System {
 	real := host{machine.New(data.Value{}, nil), settings}
 	return systemtest.New(c, p.dir+"/root", real)

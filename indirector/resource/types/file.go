@@ -1,7 +1,6 @@
 package types
 
 import (
-	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -229,8 +228,7 @@ func (r *Resource) checksumAsContent(v data.Value) (data.Value, error) {
 	if r.File == "" || r.Line == 0 {
 		return v, refuse("Need either :file and :line, or :key")
 	}
-	r.log("warning", "Using a checksum in a file's \"content\" property is deprecated. The ability to use a checksum to retrieve content from the filebucket using the \"content\" property will be removed in a future release. The literal value of the \"content\" property will be written to the file. The checksum retrieval functionality is being replaced by the use of static catalogs. See https://puppet.com/docs/puppet/latest/static_catalogs.html for more information."+
-		fmt.Sprintf("\n   (location: %s, line: %d)", r.File, r.Line))
+	r.deprecated("Using a checksum in a file's \"content\" property is deprecated. The ability to use a checksum to retrieve content from the filebucket using the \"content\" property will be removed in a future release. The literal value of the \"content\" property will be written to the file. The checksum retrieval functionality is being replaced by the use of static catalogs. See https://puppet.com/docs/puppet/latest/static_catalogs.html for more information.")
 	return v, nil
 }
 
@@ -367,7 +365,7 @@ func validateIgnore(_ *Resource, v data.Value) error {
 
 func mungeSourcePermissions(r *Resource, v data.Value) (data.Value, error) {
 	if v.Text() != "ignore" && r.File != "" && r.Line > 0 {
-		r.log("warning", fmt.Sprintf("The `source_permissions` parameter is deprecated. Explicitly set `owner`, `group`, and `mode`.\n   (location: %s, line: %d)", r.File, r.Line))
+		r.deprecated("The `source_permissions` parameter is deprecated. Explicitly set `owner`, `group`, and `mode`.")
 	}
 	return data.OfSymbol(v.Text()), nil
 }

@@ -69,12 +69,24 @@ func pathParameter(a Attribute, several bool) *Attribute {
 		if v.Kind() == data.List && !several {
 			return refuse("%s only accepts a single path, not an array of paths", a.Name)
 		}
-		if slices.ContainsFunc(list(v), func(p data.Value) bool { return !r.absolute(p) }) {
+		if slices.ContainsFunc(elements(v), func(p data.Value) bool { return !r.absolute(p) }) {
 			return refuse("%s must be a fully qualified path", a.Name)
 		}
 		return nil
 	}
 	return &a
+}
+
+// elements is list, with the pairs of a hash as its elements: Ruby's Array().
+func elements(v data.Value) []data.Value {
+	if v.Kind() != data.Hash {
+		return list(v)
+	}
+	var all []data.Value
+	for _, p := range v.Hash() {
+		all = append(all, data.OfList([]data.Value{p.Key, p.Value}))
+	}
+	return all
 }
 
 var lineAtRoot = regexp.MustCompile(`(?m)^/`)
@@ -83,7 +95,7 @@ var lineAtRoot = regexp.MustCompile(`(?m)^/`)
 // for Puppet. What is no text is logged.
 func (r *Resource) absolute(v data.Value) bool {
 	if v.Kind() != data.String {
-		r.log("warning", fmt.Sprintf("Cannot check if %s is an absolute path because it is a '%s' and not a String'", v.Text(), class(v)))
+		r.warnPuppet(fmt.Sprintf("Cannot check if %s is an absolute path because it is a '%s' and not a String'", v.Text(), class(v)))
 	}
 	return v.Kind() == data.String && lineAtRoot.MatchString(v.Str())
 }

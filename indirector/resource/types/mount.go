@@ -59,6 +59,8 @@ func noBlanks(name string, filled bool) func(*Resource, data.Value) error {
 		switch {
 		case (v.Kind() == data.Hash || v.Kind() == data.List) && v.Len() > 0:
 			return nil // it is not empty, and Puppet looks no further
+		case filled && err != nil && v.Kind() == data.Hash:
+			return refuse("%s must not be an empty string", name)
 		case err != nil && filled:
 			return err
 		case strings.ContainsAny(s, blanks):

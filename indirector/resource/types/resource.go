@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"indirtui/indirector/data"
 )
@@ -25,6 +26,9 @@ type Resource struct {
 	Catalog Catalog // nil outside of one
 	// Log takes warnings of setting attributes, in Puppet's words. It may be nil.
 	Log func(level, message string)
+	// LogPuppet takes what Puppet logs in its own name: such a line has no source. If it is
+	// nil, Log takes it.
+	LogPuppet func(level, message string)
 
 	values map[string]*value
 	order  []string // of values: that in which they were set
@@ -50,6 +54,8 @@ type Given struct {
 	Values    []data.Pair
 	Sensitive []string
 	Catalog   Catalog // nil: there is none, and aliases are refused
+	// LogPuppet is that of the Resource.
+	LogPuppet func(level, message string)
 }
 
 // New makes a resource: attributes are set in the type's order, then defaults, then
@@ -59,7 +65,7 @@ type Given struct {
 func New(t *Type, host Host, g Given, log func(level, message string)) (*Resource, error) {
 	r := &Resource{
 		Type: t, Title: g.Title, File: g.File, Line: g.Line, Exported: g.Exported, Virtual: g.Virtual,
-		Host: host, Catalog: g.Catalog, Log: log, values: map[string]*value{},
+		Host: host, Catalog: g.Catalog, Log: log, LogPuppet: g.LogPuppet, values: map[string]*value{},
 	}
 	r.ownTags(g.Tags)
 	values, err := r.withTitle(g)
@@ -312,7 +318,12 @@ func (r *Resource) Ref() string {
 }
 
 // Name is the value of the (first) namevar.
-func (r *Resource) Name() string { return r.Value(r.Type.Namevars[0]).Text() }
+func (r *Resource) Name() string {
+	if r.Type.Ref != nil {
+		return strings.TrimSuffix(strings.TrimPrefix(r.Ref(), r.Type.Title()+"["), "]")
+	}
+	return r.Value(r.Type.Namevars[0]).Text()
+}
 
 // UniqueKey is the namevars as one text: `["/etc/motd"]`, sorted by their names.
 // Rule RES-TYPE-10.
@@ -461,4 +472,18 @@ func (r *Resource) log(level, message string) {
 	if r.Log != nil {
 		r.Log(level, message)
 	}
+}
+
+// warnPuppet logs a warning in the name of Puppet.
+func (r *Resource) warnPuppet(message string) {
+	if r.LogPuppet != nil {
+		r.LogPuppet("warning", message)
+		return
+	}
+	r.log("warning", message)
+}
+
+// deprecated logs a warning that names where the resource is.
+func (r *Resource) deprecated(message string) {
+	r.warnPuppet(fmt.Sprintf("%s\n   (file: %s, line: %d)", message, r.File, r.Line))
 }

@@ -41,3 +41,28 @@ func TestDeferred(t *testing.T) {
 		t.Errorf("%v, deferred: %v", err, r.Deferred())
 	}
 }
+
+// TestLogs: what Puppet logs in its own name is apart from what a resource logs.
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	var own, puppet []string
+	_, err := types.New(types.All()["file"], debian{}, types.Given{
+		Title: "/x", File: "/site.pp", Line: 3,
+		Values:    []data.Pair{data.P("source_permissions", data.OfString("use")), data.P("recurselimit", data.OfInt(1))},
+		LogPuppet: func(_, message string) { puppet = append(puppet, message) },
+	}, func(level, message string) {
+		if level == "warning" {
+			own = append(own, message)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(own) != 1 || own[0] != "Possible error: recurselimit is set but not recurse, no recursion will happen" {
+		t.Errorf("the resource logged %q", own)
+	}
+	const want = "The `source_permissions` parameter is deprecated. Explicitly set `owner`, `group`, and `mode`.\n   (file: /site.pp, line: 3)"
+	if len(puppet) != 1 || puppet[0] != want {
+		t.Errorf("Puppet logged %q", puppet)
+	}
+}

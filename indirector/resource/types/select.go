@@ -229,7 +229,7 @@ func (r *Resource) defaultProvider() *Provider {
 	if s, ok := r.Host.(*Selection); ok {
 		return s.Default(r.Type)
 	}
-	return NewSelection(r.Host, r.Log).Default(r.Type)
+	return NewSelection(r.Host, func(_, message string) { r.warnPuppet(message) }).Default(r.Type)
 }
 
 // providerParameter is the attribute provider of types that have providers.
