@@ -12,7 +12,7 @@ import (
 func mountType() *Type {
 	return Define(Type{
 		Name: "mount", Module: "mount_core", Doc: "A file system in the fstab, and whether it is mounted.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: mountProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: mountProviders,
 		Features: []string{"refreshable"}, Refreshable: true, SelfRefresh: true,
 		Require: []Auto{{"mount", mountsAbove}}, Before: []Auto{{"file", filesBelow}},
 		Attributes: []*Attribute{
