@@ -53,7 +53,7 @@ type Given struct {
 	Values    []data.Pair
 	Sensitive []string
 	Catalog   Catalog // nil: there is none, and aliases are refused
-	// LogPuppet is that of the Resource.
+	// LogPuppet becomes that of the Resource.
 	LogPuppet func(level, message string)
 }
 
