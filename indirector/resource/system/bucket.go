@@ -44,11 +44,10 @@ func (s *System) Backup(ctx context.Context, name, bucket string) (sum string, k
 	}
 	paths := filepath.Join(dir, "paths")
 	old, _ := os.ReadFile(paths) // there may be none yet
-	at := strings.TrimPrefix(name, "/")
-	if slices.Contains(strings.Split(string(old), "\n"), at) {
+	if slices.Contains(strings.Split(string(old), "\n"), name) {
 		return sum, false, nil // Puppet asks for content and path first, and saves nothing
 	}
-	err = files.Write(paths, append(old, at+"\n"...), files.Options{Mode: 0o640})
+	err = files.Write(paths, append(old, name+"\n"...), files.Options{Mode: 0o640})
 	return sum, missing == nil, change(ctx, "write", paths, err)
 }
 

@@ -102,7 +102,7 @@ func lacks(t *testing.T, row map[string]json.RawMessage) string {
 			case typ != nil && !native(typ):
 				return "no provider for " + typ.Name
 			case r.Type == "File":
-				for _, name := range []string{"source", "recurse", "backup", "owner"} {
+				for _, name := range []string{"source"} {
 					if r.Parameters[name] != nil {
 						return "the provider of file is to do " + name
 					}

@@ -37,8 +37,14 @@ func fileProperties() []*Attribute {
 			Name: "target", Doc: "What a link leads to. A relative one is seen from the link.",
 			Choices: choices("notlink"), Patterns: patterns("."), InSync: targetInSync,
 		},
-		{Name: "owner", Doc: "The user that owns it, by name or number."},
-		{Name: "group", Doc: "The group that owns it, by name or number.", Validate: validateFileGroup},
+		{
+			Name: "owner", Doc: "The user that owns it, by name or number.",
+			ShowIs: accountShown("owner"), ShowShould: accountShown("owner"),
+		},
+		{
+			Name: "group", Doc: "The group that owns it, by name or number.", Validate: validateFileGroup,
+			ShowIs: accountShown("group"), ShowShould: accountShown("group"),
+		},
 		{
 			Name: "mode", Doc: "The permissions, in octal digits (\"0644\") or symbolic (\"u=rw,go=r\"). Directories get x where they get r, if the mode is in digits.",
 			Validate: validateMode, Munge: mungeMode, Unmunge: unmungeMode, InSync: modeInSync, Change: modeChange,
