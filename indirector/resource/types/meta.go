@@ -175,6 +175,9 @@ func mungeRefs(_ *Resource, v data.Value) (data.Value, error) {
 		if !ok {
 			return v, refuse("No title provided and %s is not a valid resource reference", x.Inspect())
 		}
+		if typ := strings.ToLower(ref.Type); !validTag.MatchString(typ) { // a reference has its type for a tag
+			return v, refuse("Invalid tag '%s'", typ)
+		}
 		refs[i] = data.OfString(ref.String())
 	}
 	return data.OfList(refs), nil
