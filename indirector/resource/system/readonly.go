@@ -57,7 +57,7 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
-func (readOnly) Backup(_ context.Context, name string) (string, bool, error) {
+func (readOnly) Backup(_ context.Context, name, _ string) (string, bool, error) {
 	return "", false, refuse("back up", name)
 }
 

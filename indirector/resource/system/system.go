@@ -35,8 +35,8 @@ type System struct {
 	// Root stands before the paths of well-known files, such as /etc/passwd. It is
 	// empty but for tests, and for looking at a file system that is mounted elsewhere.
 	Root string
-	// Bucket is the directory of the local bucket, $clientbucketdir. If empty, there is
-	// none.
+	// Bucket is the directory of the local bucket. If empty, it is $clientbucketdir of the
+	// Host; without both there is none.
 	Bucket string
 }
 
