@@ -230,6 +230,9 @@ func TestRandomCommands(t *testing.T) {
 				t.Fatalf("%s (-want +got):\n%s", dialect, diff)
 			}
 			checked(t, s)
+			if err := s.Close(); err != nil { // PostgreSQL has a hundred connections
+				t.Fatal(err)
+			}
 		}
 	}
 }
