@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -167,6 +170,39 @@ func TestKnownVariables(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Compiles share what is known while they run at once.
+func TestKnownAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{
+		"hiera.yaml":       "version: 5\nhierarchy: [{name: node, path: '%{certname}.yaml'}, {name: common, path: common.yaml}]\n",
+		"data/common.yaml": "k0: 0\nk1: 1\nk2: 2\n", "data/n1.yaml": "k1: one\n",
+	})
+	cache := hiera.NewCache()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 20 {
+				c := hiera.New(hiera.Options{
+					EnvironmentDir: dir, GlobalConfig: filepath.Join(dir, "none", "hiera.yaml"), Cache: cache,
+					Scope: hiera.Variables{"certname": data.OfString(fmt.Sprint("n", i%3))},
+				})
+				for k := range 3 {
+					want := strconv.Itoa(k)
+					if k == 1 && i%3 == 1 {
+						want = `"one"`
+					}
+					got := find(t, c, fmt.Sprint("k", k), data.Value{}, true)
+					if path := fmt.Sprintf("look in %s/data/n%d.yaml", dir, i%3); got.Value != want || !slices.ContainsFunc(got.Spans, func(s traces.Span) bool { return s.Name == path }) {
+						t.Errorf("n%d: got %s of k%d, want %s and a look into %s", i%3, got.Value, k, want, path)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // What is known is bounded.

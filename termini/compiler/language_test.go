@@ -751,6 +751,26 @@ func TestDataElsewhere(t *testing.T) {
 	}
 }
 
+// A define with many parameters sees its title among them.
+func TestManyParameters(t *testing.T) {
+	t.Parallel()
+	var params []string
+	for i := range 20 {
+		params = append(params, fmt.Sprintf("$p%d = \"%d of ${title}\"", i, i))
+	}
+	e := start(t, map[string]string{
+		"manifests/site.pp":              "many { 'x': p3 => 'three' }",
+		"modules/many/manifests/init.pp": "define many(" + strings.Join(params, ", ") + ") { notify { \"${title} ${name} ${p3} ${p19}\": } }",
+	})
+	resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := resp.Instance().(*model.Catalog); c.Resource("Notify[x x three 19 of x]") == nil {
+		t.Errorf("the catalog has %v", c.Resources)
+	}
+}
+
 // Calls of templates are counted and timed like those of manifests.
 func TestTemplateCalls(t *testing.T) {
 	t.Parallel()

@@ -82,12 +82,7 @@ func (s *Scope) put(v variable) {
 // that reads one fails until it is set.
 func (s *Scope) Expect(names []string) {
 	s.expected = names
-	if s.vars == nil {
-		s.vars = make([]variable, 0, len(names)+6)
-	}
-	if s.index == nil && len(names) > fewVars {
-		s.index = make(map[string]int32, 2*len(names))
-	}
+	s.vars = slices.Grow(s.vars, len(names)+4)
 	for _, name := range names {
 		s.put(variable{name: name})
 	}
