@@ -266,8 +266,9 @@ var written = regexp.MustCompile(`recording [0-9 ]+ [kM]?B`)
 // port matches the address of the web server of the demo.
 var port = regexp.MustCompile(`(127\.0\.0\.1|ht[~…]):\d+`)
 
-// digest is what depends on the salt of redaction, which is new each time.
-var digest = regexp.MustCompile(`(sha256 +|tag )[0-9a-f]+`)
+// digest is what depends on the salt of redaction, which is new each time, or the port
+// of the directory of the demo.
+var digest = regexp.MustCompile(`(sha256 +|tag |ldapport +)[0-9a-f]+`)
 
 // random is a part of such a digest, or the name of a file while it is written,
 // to the end of its cell, or the size of the recording of the demo, which varies

@@ -25,7 +25,7 @@ func TestPanic(t *testing.T) {
 			t.Parallel()
 			term := open(t)
 			term.run(program + " --demo --ascii").wait("all 1 047")
-			term.write(":find status n1 terminus=local").keys("Enter").wait("all 1 048")
+			term.write(":find status n1").keys("Enter").wait("all 1 048")
 			term.write(":"+tt.command).keys("Enter").wait("exit 70", "recording: ")
 			recording := term.recording()
 			if all := term.tmux("capture-pane", "-p", "-J", "-S", "-"); !strings.Contains(all, "indirtui: a bug of ours: "+tt.output) || !strings.Contains(all, "goroutine ") {
