@@ -38,24 +38,7 @@ func Outages(t *testing.T, d indirector.Descriptor, o Outage) {
 	t.Helper()
 	before := sockets(t)
 	rec := new(Recorder)
-	facts := indirector.Descriptor{
-		Indirection: "facts", Name: "none", Doc: "Has no facts of nodes.", Type: (*Script)(nil),
-		New: func(indirector.Env) (indirector.Terminus, error) { return NewScript(t, "find * → nil", nil), nil },
-	}
-	var specs []indirector.Spec
-	routes := indirector.Routes{}
-	for _, d := range []indirector.Descriptor{d, facts} {
-		specs = append(specs, indirector.Spec{Name: d.Indirection, Class: "Puppet::" + indirector.Constant(d.Indirection), Default: d.Name})
-		routes[d.Indirection] = indirector.Route{Primary: traces.Slot{{Terminus: d.Name, Kind: traces.FromRoutesFile}}}
-	}
-	registry, err := indirector.NewRegistry(specs, []indirector.Descriptor{d, facts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := indirector.New(indirector.Config{Registry: registry, Routes: routes, Settings: o.Settings, Recorder: rec, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := o.engine(t, d, rec)
 	ctx, cancel := context.WithCancel(t.Context())
 	came := make(chan bool) // whether there was an answer
 	var all sync.WaitGroup
@@ -112,12 +95,43 @@ func Outages(t *testing.T, d indirector.Descriptor, o Outage) {
 	if err := x.Close(); err != nil {
 		t.Error(err)
 	}
+	t.Logf("%d answers, %d outages", good, bad)
+	settled(t, rec, d.Indirection, before)
+}
+
+// engine returns an indirector with the terminus, and one that has no facts.
+func (o *Outage) engine(t *testing.T, d indirector.Descriptor, rec *Recorder) *indirector.Indirector {
+	t.Helper()
+	facts := indirector.Descriptor{
+		Indirection: "facts", Name: "none", Doc: "Has no facts of nodes.", Type: (*Script)(nil),
+		New: func(indirector.Env) (indirector.Terminus, error) { return NewScript(t, "find * → nil", nil), nil },
+	}
+	var specs []indirector.Spec
+	routes := indirector.Routes{}
+	for _, d := range []indirector.Descriptor{d, facts} {
+		specs = append(specs, indirector.Spec{Name: d.Indirection, Class: "Puppet::" + indirector.Constant(d.Indirection), Default: d.Name})
+		routes[d.Indirection] = indirector.Route{Primary: traces.Slot{{Terminus: d.Name, Kind: traces.FromRoutesFile}}}
+	}
+	registry, err := indirector.NewRegistry(specs, []indirector.Descriptor{d, facts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := indirector.New(indirector.Config{Registry: registry, Routes: routes, Settings: o.Settings, Recorder: rec, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// settled checks that each trace has ended, with an answer or an error, and that no more
+// sockets are open than before.
+func settled(t *testing.T, rec *Recorder, indirection string, before int) {
+	t.Helper()
 	for _, tr := range rec.All() {
-		if tr.Indirection == d.Indirection && (tr.Outcome != traces.Good && tr.Outcome != traces.Err || tr.Took <= 0) {
+		if tr.Indirection == indirection && (tr.Outcome != traces.Good && tr.Outcome != traces.Err || tr.Took <= 0) {
 			t.Errorf("a trace has the outcome %s after %s: %s", tr.Outcome, tr.Took, traces.Story(tr))
 		}
 	}
-	t.Logf("%d answers, %d outages", good, bad)
 	for late := time.Now().Add(10 * time.Second); sockets(t) > before; {
 		if time.Now().After(late) {
 			t.Errorf("%d sockets are open, %d before", sockets(t), before)

@@ -60,7 +60,7 @@ func headerOf(path string) (*store.Header, []byte, error) {
 	const enough = 64 << 10
 	line, err := bufio.NewReader(io.LimitReader(f, enough)).ReadBytes('\n')
 	if err != nil {
-		return nil, nil, fmt.Errorf("read recording %q: its first line is not whole", path)
+		return nil, nil, fmt.Errorf("read recording %q: its first line is not whole: %w", path, err)
 	}
 	c, err := store.ReadCopied(line)
 	if err != nil || c.Header == nil {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +37,7 @@ type source struct {
 
 // open finds out what is to be shipped, and how far each is.
 func (x *shipping) open(ctx context.Context) error {
-	own, err := openQueue(x.s.o.Path)
+	own, err := x.own(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errLocal, err)
 	}
@@ -54,6 +56,20 @@ func (x *shipping) open(ctx context.Context) error {
 	x.s.state.Shipped = x.sources[0].shipped
 	x.s.mu.Unlock()
 	return nil
+}
+
+// own opens the recording of this process. While it is rotated its file is not there, or
+// has no first line, for a moment.
+func (x *shipping) own(ctx context.Context) (*queue, error) {
+	const moment = time.Second
+	for began := time.Now(); ; {
+		q, err := openQueue(x.s.o.Path)
+		young := errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.EOF)
+		if !young || x.s.isClosing() || time.Since(began) > moment || ctx.Err() != nil {
+			return q, err
+		}
+		x.s.pause(ctx, moment/20)
+	}
 }
 
 // leftBehind are the recordings beside one that were made for the same database.
