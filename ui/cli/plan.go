@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/machine"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
@@ -64,7 +65,12 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All()}
+		options := transaction.Options{
+			Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All(), Sources: &providers.Requests{Do: e.Once},
+		}
+		if !c.checks { // the checks of exec may be any command
+			options.System = system.ReadOnly(options.System)
+		}
 		if len(c.tags) > 0 {
 			options.Tags = c.tags
 		}

@@ -27,6 +27,8 @@ const (
 	drain      = time.Second
 	maxOutput  = 64 << 20
 	maxFile    = 64 << 20
+
+	lastSystemUID = 999 // where the Host does not know
 )
 
 // A System is this machine.
@@ -68,7 +70,7 @@ func (s *System) LastSystemUID() int64 {
 	if h, ok := s.Host.(types.SystemUsers); ok {
 		return h.LastSystemUID()
 	}
-	return 999
+	return lastSystemUID
 }
 
 func (s *System) WorkingDirectory() string {

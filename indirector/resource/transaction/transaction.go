@@ -25,6 +25,8 @@ type Options struct {
 	// Provider returns what does a resource in the place of this program's own providers,
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
+	// Sources has what files are copied from that is not on this machine. It may be nil.
+	Sources providers.Sources
 	// Resolve computes deferred values. If it is nil, they fail.
 	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
 	Observer Observer // may be nil
@@ -92,7 +94,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.LogLevel == "" {
 		t.LogLevel = "info"
 	}
-	t.native = &providers.Set{Log: t.providerLine}
+	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }
