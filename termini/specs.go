@@ -97,15 +97,6 @@ func Specs() []indirector.Spec {
 	}
 }
 
-// lacks lists termini of Puppet that are not here.
-func lacks(names string) []indirector.Lack {
-	var all []indirector.Lack
-	for name := range strings.FieldsSeq(names) {
-		all = append(all, indirector.Lack{Terminus: name, Owner: "Puppet"})
-	}
-	return all
-}
-
 func is[T indirector.Instance](i indirector.Instance) bool {
 	_, ok := i.(T)
 	return ok

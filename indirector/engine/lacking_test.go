@@ -9,7 +9,7 @@ import (
 	"indirtui/traces"
 )
 
-// A routes.yaml may name what Puppet has and this program lacks: it stays in
+// A routes.yaml may name what a plugin of Puppet has and this program lacks: it stays in
 // force, and only a request that needs it fails, in our own name.
 func TestLackingTermini(t *testing.T) {
 	t.Parallel()
@@ -17,8 +17,6 @@ func TestLackingTermini(t *testing.T) {
   facts:
     terminus: json
     cache: of_a_plugin
-  resource:
-    terminus: ral
   report:
     terminus: of_a_plugin
   node:
@@ -39,7 +37,6 @@ func TestLackingTermini(t *testing.T) {
 		request indirector.Request
 		err     string // "" is none of ours
 	}{
-		{"of Puppet", find("resource", "Notify/n"), "indirtui has no terminus ral yet; Puppet has"},
 		{"of a plugin", indirector.Request{Indirection: "report", Verb: indirector.Find, Key: "n1"}, s.Expand("indirtui has no terminus of_a_plugin yet; a plugin in $dir/var/lib has")},
 		{"as a cache", find("facts", "n1"), s.Expand("indirtui has no terminus of_a_plugin yet; a plugin in $dir/var/lib has")},
 		{"the cache is left out", indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: "n1", Cache: indirector.Off}, ""},

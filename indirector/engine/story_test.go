@@ -56,7 +56,7 @@ func TestStories(t *testing.T) {
 		{request(indirector.Expire, "facts", "n1", "memory", "json"), "the cache (json) expired it", ""},
 		{request(indirector.Find, "factz", "n1", "", ""), "there is no indirection factz; did you mean facts?", ""},
 		{request(indirector.Find, "facts", "n1", "jsno", ""), "there is no terminus jsno; did you mean json?", ""},
-		{request(indirector.Find, "resource", "file/x", "", ""), "indirtui has no terminus ral yet; Puppet has", ""},
+		{request(indirector.Find, "resource", "file/x", "", ""), "terminus ral failed: Parameter path failed on File[x]: File paths must be fully qualified, not 'x'", ""},
 		{request(indirector.Find, "facts", "../x", "json", off), `terminus json failed: invalid key (the key holds "/")`, ""},
 		{request(indirector.Find, "facts", "n1", "json", "jsno"), "terminus json answered, but the cache could not be written (there is no terminus jsno; did you mean json?), so Puppet throws the answer away", ""},
 	} {
