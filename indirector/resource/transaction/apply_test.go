@@ -101,23 +101,13 @@ func lacks(t *testing.T, row map[string]json.RawMessage) string {
 				return "no type " + r.Type
 			case typ != nil && !native(typ):
 				return "no provider for " + typ.Name
-			case r.Type == "File":
-				for _, name := range []string{"source"} {
-					if r.Parameters[name] != nil {
-						return "the provider of file is to do " + name
-					}
-				}
-				if text, ok := r.Parameters["content"].(string); ok && checksum.MatchString(text) {
-					return "the provider of file is to do contents of buckets"
-				}
+			case r.Type == "File" && strings.Contains(fmt.Sprint(r.Parameters["source"]), "puppet:"):
+				return "needs sources of a server"
 			}
 		}
 	}
 	return ""
 }
-
-// checksum is content that means what a bucket has.
-var checksum = regexp.MustCompile(`^\{\w+\}[0-9a-f]+$`)
 
 // recordedTypes are those that real Puppet has.
 func recordedTypes(t *testing.T) map[string]bool {

@@ -211,7 +211,7 @@ func (r *Resource) debugUnsupported(a *Attribute) {
 func (r *Resource) Set(name string, v data.Value) error {
 	a := r.Type.Attribute(name)
 	if a == nil {
-		return r.at(refuse("no parameter named '%s'", name))
+		return refuse("no parameter named '%s'", name)
 	}
 	if v.IsNil() {
 		return refuse("Got nil value for %s", a.Name)
