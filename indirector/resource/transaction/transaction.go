@@ -22,12 +22,17 @@ type Options struct {
 	// Foreign lets resources of types that are not known fail by themselves, instead of
 	// the whole run.
 	Foreign bool
+	// Unknown are resources of which a plan is not to find out what would become of them,
+	// by their references, and why.
+	Unknown map[string]string
 	// Provider returns what does a resource in the place of this program's own providers,
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
 	// Resolve computes deferred values. If it is nil, they fail.
 	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
 	Observer Observer // may be nil
+	// Sources has what files are copied from that is not on this machine. It may be nil.
+	Sources providers.Sources
 	// Stop reports that a run is to end before the next resource. It may be nil.
 	Stop     func() bool
 	LogLevel string          // the lowest that is kept; "" is info
@@ -92,7 +97,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.LogLevel == "" {
 		t.LogLevel = "info"
 	}
-	t.native = &providers.Set{Log: t.providerLine}
+	t.native = &providers.Set{Log: t.providerLine, Sources: o.Sources}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }
