@@ -394,6 +394,8 @@ func (c *Cache) Disabled(do screen.Action) string {
 		return screen.ReasonIf(e == nil || e.Key == "", "there is no entry")
 	case screen.DiffTwo:
 		return c.diffDisabled(e)
+	case screen.PlanIt:
+		return screen.ReasonIf(e == nil || e.Key == "" || e.Indirection != "catalog", "only a catalog has a plan")
 	case screen.Expire, screen.Remove:
 		switch {
 		case e == nil || e.Key == "":
@@ -431,6 +433,8 @@ func (c *Cache) Handle(a screen.Command) tea.Cmd {
 		return c.read(e, func(id uint64) tea.Cmd { return screen.Send(screen.For{Screen: c, Msg: entryRead{id}}) })
 	case screen.DiffTwo:
 		return c.diff(e)
+	case screen.PlanIt:
+		return screen.Send(screen.Run{Text: "plan " + command.Quote(e.Key) + " terminus=" + command.Quote(e.Terminus)})
 	case screen.UsedBy:
 		return screen.Send(screen.Filter{Text: usedBy(e)})
 	case screen.FilterBy:

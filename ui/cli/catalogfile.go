@@ -29,6 +29,11 @@ func (p *program) catalog(ctx context.Context, e *engine.Engine, arg string) (*m
 	if _, err := os.Stat(arg); arg != "-" && errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(arg, filepath.Separator) {
 		return p.catalogOfNode(ctx, e, arg)
 	}
+	return p.catalogFile(arg)
+}
+
+// catalogFile reads a catalog in a file; - is standard input.
+func (p *program) catalogFile(arg string) (*model.Catalog, error) {
 	b, err := p.catalogText(arg)
 	if err != nil {
 		return nil, err

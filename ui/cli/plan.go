@@ -17,14 +17,15 @@ import (
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
+	"indirtui/ui/demo"
+	"indirtui/ui/plan"
 )
 
 // A planCommand prints what applying a catalog here would do.
 type planCommand struct {
 	p      *program
 	format string
-	checks bool
-	tags   []string
+	want   plan.Want
 }
 
 func (c *planCommand) build(cmd *cobra.Command) {
@@ -39,21 +40,24 @@ Nothing is changed: no file is written, no state is kept, and only commands run
 that are known to look. Checks of exec (unless, onlyif) are commands that may do
 anything: they are named, and run only with --checks. Resources whose types or
 providers this program does not have cannot be known; what depends on them is
-planned as if they were in sync.
+planned as if they were in sync. --format diff prints only how the contents of
+files would change, as unified diffs.
 
 "indirtui schema plan" prints the schema of --format json.
 
 Exit code: 0 there is nothing to do, 1 the catalog cannot be applied as a whole, 2 there is something to do (or usage), 3 there is no such catalog, 4 something cannot be done.`
 	cmd.Example = `  indirtui plan catalog.json
-  indirtui plan web01.example.com --tags web --format json`
+  indirtui plan web01.example.com --tags web --format json
+  indirtui plan catalog.json --skip_tags slow --format diff`
 	f := cmd.Flags()
-	f.StringVar(&c.format, "format", "text", "text or json")
-	f.BoolVar(&c.checks, "checks", false, "run the checks of exec, as noop does")
-	f.StringSliceVar(&c.tags, "tags", nil, "only resources with one of these `TAGS`")
+	f.StringVar(&c.format, "format", "text", "text, json or diff")
+	f.BoolVar(&c.want.Checks, "checks", false, "run the checks of exec, as noop does")
+	f.StringSliceVar(&c.want.Tags, "tags", nil, "only resources with one of these `TAGS`")
+	f.StringSliceVar(&c.want.SkipTags, "skip_tags", nil, "no resources with one of these `TAGS`")
 }
 
 func (c *planCommand) run(ctx context.Context, args []string) error {
-	if err := checkFormat(c.format); err != nil {
+	if err := checkOneOf("format", c.format, "text", "json", "diff"); err != nil {
 		return err
 	}
 	return c.p.withEngine(func(e *engine.Engine) error {
@@ -61,42 +65,64 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		host, err := thisMachine(ctx, e)
+		r, err := planHere(ctx, e, nil, catalog, c.want)
 		if err != nil {
 			return err
 		}
-		options := transaction.Options{
-			Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All(), Sources: &providers.Requests{Do: e.Once},
-		}
-		if !c.checks { // the checks of exec may be any command
-			options.System = system.ReadOnly(options.System)
-		}
-		if len(c.tags) > 0 {
-			options.Tags = c.tags
-		}
-		plan, err := transaction.MakePlan(ctx, catalog, options, c.checks)
-		if err != nil {
-			return fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
-		}
-		if err := c.print(e, plan); err != nil {
+		if err := c.print(e, r.Plan); err != nil {
 			return err
 		}
-		if code := plan.Totals.Exit(); code != 0 {
+		if code := r.Plan.Totals.Exit(); code != 0 {
 			return exit(code)
 		}
 		return nil
 	})
 }
 
-func (c *planCommand) print(e *engine.Engine, plan *transaction.Plan) error {
-	for _, line := range plan.Logs {
+func (c *planCommand) print(e *engine.Engine, p *transaction.Plan) error {
+	for _, line := range p.Logs {
 		fmt.Fprintln(c.p.Err, clean(line))
 	}
-	if c.format == "json" {
-		return c.p.writeRedacted(e, plan)
+	text := p.Text()
+	switch c.format {
+	case "json":
+		return c.p.writeRedacted(e, p)
+	case "diff":
+		text = p.Diffs()
 	}
-	_, err := io.WriteString(c.p.out, redacted(e, plan.Text()))
+	_, err := io.WriteString(c.p.out, redacted(e, text))
 	return err
+}
+
+// planHere works out what applying a catalog would do: to this machine, or to that of the
+// demo. Nothing is changed.
+func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Catalog, want plan.Want) (plan.Result, error) {
+	var o transaction.Options
+	if d, is := on.(*demo.Site); is {
+		o.System, o.Sources = d.Machine(offline(e).Setting), d.Modules()
+	} else {
+		host, err := thisMachine(ctx, e)
+		if err != nil {
+			return plan.Result{}, err
+		}
+		o.System, o.Sources = system.New(host), &providers.Requests{Do: e.Ask}
+		if !want.Checks { // the checks of exec may be any command
+			o.System = system.ReadOnly(o.System)
+		}
+	}
+	o.Settings, o.Types, o.Unknown = transaction.ReadSettings(o.System), types.All(), want.Unknown
+	if len(want.Tags) > 0 {
+		o.Tags = want.Tags
+	}
+	if len(want.SkipTags) > 0 {
+		o.SkipTags = want.SkipTags
+	}
+	made, err := transaction.MakePlan(ctx, catalog, o, want.Checks)
+	if err != nil {
+		return plan.Result{}, fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
+	}
+	view, err := transaction.NewView(catalog, o.System, o.Types)
+	return plan.Result{Plan: made, View: view}, err
 }
 
 // thisMachine is the host that the program runs on, with facts of its own.

@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/network/client"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/types"
 	"indirtui/indirector/stores"
 	"indirtui/traces"
@@ -29,6 +30,7 @@ import (
 	"indirtui/ui/console"
 	"indirtui/ui/demo"
 	"indirtui/ui/help"
+	"indirtui/ui/plan"
 	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
@@ -228,6 +230,10 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
+		o.Plan = func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
+			return planHere(ctx, e, s.site, c, want)
+		}
+		o.Catalog = v.p.catalogFile
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }
 	}

@@ -16,11 +16,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"indirtui/indirector"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/types"
 	"indirtui/indirector/settings"
 	"indirtui/indirector/stores"
 	"indirtui/traces"
 	"indirtui/ui/command"
+	"indirtui/ui/plan"
 	"indirtui/ui/recordings"
 	"indirtui/ui/routes"
 	"indirtui/ui/screen"
@@ -74,6 +76,10 @@ type Options struct {
 	Situations [][2]string
 	// Machine is this machine as resource types ask for it, with its facts.
 	Machine func(context.Context) types.Host
+	// Plan works out what applying a catalog to this machine would do. It may take long.
+	Plan func(context.Context, *model.Catalog, plan.Want) (plan.Result, error)
+	// Catalog reads a catalog in a file.
+	Catalog func(path string) (*model.Catalog, error)
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each

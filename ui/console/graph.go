@@ -5,14 +5,12 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"indirtui/indirector/model"
 	"indirtui/indirector/origins"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
-	"indirtui/ui/value"
 )
 
 // graph prints the order of the resources of a catalog that a request was answered with,
@@ -47,18 +45,11 @@ func viewOf(log session.Log, id uint64) (*transaction.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Value().Model != "catalog" {
-		return nil, &command.UsageError{What: "the answer is no catalog"}
-	}
-	body, err := log.Body(t.Value())
-	if err != nil {
-		return nil, &command.UsageError{What: value.Why(log, err)}
-	}
-	inst, err := command.Instance("catalog", "", "json", body)
+	catalog, err := recordedCatalog(log, t)
 	if err != nil {
 		return nil, err
 	}
-	return transaction.NewView(inst.(*model.Catalog), transaction.Offline{}, types.All())
+	return transaction.NewView(catalog, transaction.Offline{}, types.All())
 }
 
 // nextGraph goes on with the resources of the catalog.

@@ -162,7 +162,7 @@ func (s *Site) layOut() error {
 	dir := func(parts ...string) string { return filepath.Join(append([]string{s.Dir}, parts...)...) }
 	cache := dir("var", "client_data")
 	for _, d := range []string{
-		dir("conf"), dir("bin"), dir("code", "environments", "production", "manifests"),
+		dir("conf"), dir("bin"), dir("code", "environments", "production", "manifests"), dir(modules, "web", "files"), dir("machine", "etc", "nginx"),
 		filepath.Join(cache, "facts"), filepath.Join(cache, "catalog"),
 		dir("var", "client_yaml", "facts"), dir("var", "client_yaml", "catalog"), dir("var", "client_yaml", "node"), dir("var", "state"), dir("var", "reports"),
 	} {
@@ -181,6 +181,9 @@ func (s *Site) layOut() error {
 		{"conf/routes.yaml", dir("conf", "routes.yaml"), 0o640, "", time.Time{}, now},
 		{"bin/enc", dir("bin", "enc"), 0o750, "", time.Time{}, now},
 		{"code/site.pp", dir("code", "environments", "production", "manifests", "site.pp"), 0o640, "", time.Time{}, now},
+		{"code/nginx.conf", dir(modules, "web", "files", "nginx.conf"), 0o640, "", time.Time{}, now},
+		{"machine/nginx.conf", dir("machine", "etc", "nginx", "nginx.conf"), 0o644, "", time.Time{}, now},
+		{"machine/app.conf", dir("machine", "etc", "app.conf"), 0o644, "", time.Time{}, now},
 		{"bin/facter", dir("bin", "facter"), 0o750, "", time.Time{}, now},
 		{"data/facts.json", filepath.Join(cache, "facts", web+".json"), 0o660, web, now.Add(18 * time.Minute), now.Add(-12 * time.Minute)},
 		{"data/facts.json", filepath.Join(cache, "facts", app+".json"), 0o660, app, now.Add(-14 * time.Minute), now.Add(-44 * time.Minute)},

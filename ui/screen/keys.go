@@ -132,6 +132,8 @@ const (
 	Rename       Action = "rename"
 	ListRedacted Action = "list-masked"
 
+	PlanIt Action = "plan"
+
 	Replay     Action = "replay"
 	ReplayEdit Action = "edit-and-replay"
 
@@ -167,6 +169,7 @@ const (
 	InMenu
 	InSettings
 	InWhy            // where the attributes of a resource are from
+	InPlan           // what applying a catalog would do
 	InPanes          // panes stand side by side
 	Everywhere Scope = 0
 )
@@ -237,11 +240,17 @@ var table = []row{
 	{Enter, []string{"enter"}, InWhy, false, "file", "show the file that the value is from, at its line"},
 	{Enter, []string{"enter"}, InCompare, false, "open", "show both sides in full, or compare the two requests"},
 	{Enter, []string{"enter"}, InCache, false, "value", "show what is kept, and what is known of its life"},
+	{Enter, []string{"enter"}, InPlan, false, "open", "show the resource: is and should, why, what it waits for; or go to the one of a relation"},
 	{Enter, []string{"enter"}, InMenu, false, "do", ""},
 	{Enter, []string{"enter"}, Everywhere, false, "open", ""},
 
 	{FilterBy, []string{"/"}, InRecordings, false, "narrow", "only recordings that have these letters in their names"},
 	{FilterBy, []string{"/"}, InList, false, "filter", "filter the list by an expression"},
+	{PlanIt, []string{"p"}, InRequests | InSteps | InCache, false, "plan", "what applying this catalog to this machine would do; nothing is changed"},
+	{NextInRun, []string{"}"}, InPlan, false, "next", "next resource that is not in sync"},
+	{PrevInRun, []string{"{"}, InPlan, false, "previous", "previous resource that is not in sync"},
+	{FilterCell, []string{"f"}, InPlan, false, "by cell", "filter by outcome, type or class of this resource"},
+	{Pager, []string{"v"}, InPlan, false, "diff", "how the content of the file would change"},
 	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by a cell of this row"},
 	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
 	{GroupBy, []string{"."}, InRequests, false, "group", "group by run, indirection, node, outcome, terminus or caller"},

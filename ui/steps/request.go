@@ -38,10 +38,17 @@ func (r *Request) Disabled(do screen.Action) string {
 		return screen.ReasonIf(r.Trace.Value().Model == "" && r.Trace.Sent().Model == "", "there is no value")
 	case screen.Break, screen.BreakIf:
 		return screen.ReasonIf(r.Env.Debugger == nil || r.Trace.ID == 0, "nothing can be held here")
+	case screen.PlanIt:
+		return planDisabled(r.Trace)
 	case screen.Replay, screen.ReplayEdit:
 		return replayDisabled(r.Env, r.Trace)
 	}
 	return screen.Unknown
+}
+
+// planDisabled is the reason why there is no plan for the answer of a request.
+func planDisabled(t *traces.Trace) string {
+	return screen.ReasonIf(t.Value().Model != "catalog", "only an answer that is a catalog has a plan")
 }
 
 // Next returns the next request of the run, or the one that asked this one.
@@ -60,6 +67,8 @@ func (r *Request) Handle(do screen.Action) tea.Cmd {
 		return breakHere(r.Env, r.Trace, traces.Terminus)
 	case screen.BreakIf:
 		return AddBreak(r.Env, "", "")
+	case screen.PlanIt:
+		return screen.Send(screen.Run{Text: fmt.Sprintf("plan #%d", r.Trace.ID)})
 	case screen.Replay:
 		return askAgain(r.Env, r.Trace)
 	case screen.ReplayEdit:

@@ -210,6 +210,11 @@ func (f *file) open(ctx context.Context, s System, r *types.Resource) (io.ReadCl
 	return f.remote.Open(ctx, m)
 }
 
+// Contents opens the new content of r, to be compared with what is there.
+func (f *file) Contents(ctx context.Context, s System, r *types.Resource) (io.ReadCloser, error) {
+	return f.open(ctx, s, r)
+}
+
 // recurses reports whether r is about all that is in a directory.
 func recurses(r *types.Resource) bool {
 	v := r.Value("recurse")

@@ -5,6 +5,7 @@ package providers
 
 import (
 	"context"
+	"io"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
@@ -26,6 +27,11 @@ type (
 	// A Flusher writes what Set prepared, once for each resource. Rule RES-PROV-05.
 	Flusher interface {
 		Flush(ctx context.Context, s System, r *types.Resource) error
+	}
+	// A Contents opens the content that a resource should have, where only sums are
+	// compared. The caller closes it.
+	Contents interface {
+		Contents(ctx context.Context, s System, r *types.Resource) (io.ReadCloser, error)
 	}
 	// A Refresher takes the events of others. Rule RES-REF-07.
 	Refresher interface {

@@ -40,6 +40,8 @@ type Planned struct {
 	Detail      string          `json:"detail,omitempty"`
 	Chain       []string        `json:"chain,omitempty"` // of a skip, up to the first failure
 	RefreshedBy []string        `json:"refreshed_by,omitempty"`
+	Class       string          `json:"class,omitempty"` // that it is in
+	Diff        string          `json:"diff,omitempty"`  // of the content of a file, unified
 	File        string          `json:"file,omitempty"`
 	Line        int64           `json:"line,omitempty"`
 }
@@ -76,6 +78,7 @@ func MakePlan(ctx context.Context, c *model.Catalog, o Options, checks bool) (*P
 	p := &planner{planned: map[*Resource]*Planned{}}
 	o.Observer = p
 	t := newTransaction(ctx, o)
+	p.t = t
 	t.plan = &planning{checks: noCommands{machine}}
 	if checks {
 		t.plan.checks = machine
@@ -143,6 +146,8 @@ func (t *transaction) unknown(r *Resource) bool {
 	}
 	a := Answer{Step: Provider, Text: cannotBeKnown}
 	switch {
+	case t.Unknown[r.Ref()] != "":
+		a.Detail = t.Unknown[r.Ref()]
 	case !t.suitable(r):
 		a.Because, a.Detail = Unsuitable, keyOf(r).provider
 	case r.RAL != nil && t.Resolve == nil && len(r.RAL.Deferred()) > 0:
@@ -156,7 +161,10 @@ func (t *transaction) unknown(r *Resource) bool {
 }
 
 // A planner notes what became of each resource.
-type planner struct{ planned map[*Resource]*Planned }
+type planner struct {
+	t       *transaction
+	planned map[*Resource]*Planned
+}
 
 func (p *planner) Before(context.Context, *Resource, Step, string) error { return nil }
 
@@ -164,6 +172,8 @@ func (p *planner) After(_ context.Context, r *Resource, a Answer) {
 	n := p.of(r)
 	var would *asks
 	switch {
+	case a.Step == Compare && (a.Property == "content" || a.Property == "ensure"):
+		n.Diff = p.t.contentDiff(r)
 	case errors.As(a.Err, &would):
 		n.Outcome, n.Because, n.Detail = CannotBeKnown, CheckNotAsked, checkOf(r, would.command)
 	case errors.Is(a.Err, system.ErrReadOnly):
@@ -210,10 +220,22 @@ func textsOf(all []data.Value) []string {
 func (p *planner) of(r *Resource) *Planned {
 	n := p.planned[r]
 	if n == nil {
-		n = &Planned{Resource: r.Ref(), Outcome: Same, File: r.File, Line: r.Line}
+		n = &Planned{Resource: r.Ref(), Outcome: Same, File: r.File, Line: r.Line, Class: classOf(r)}
 		p.planned[r] = n
 	}
 	return n
+}
+
+// classOf is the name of the class that r is in; "" if it is in none.
+func classOf(r *Resource) string {
+	seen := map[*Resource]bool{} // containers may contain each other
+	for c := r.Parent(); c != nil && !seen[c]; c = c.Parent() {
+		if c.Kind == Component && c.Type == "Class" {
+			return c.Title
+		}
+		seen[c] = true
+	}
+	return ""
 }
 
 func texts(all []*Resource) []string {
@@ -254,10 +276,14 @@ func (t *transaction) planned(name string, p *planner) *Plan {
 func (n *Planned) fill(s *status) {
 	for _, e := range s.events {
 		if e.Status == "noop" && e.property != "" {
-			n.Changes = append(n.Changes, PlannedChange{
+			c := PlannedChange{
 				Property: e.property, Is: types.Display(e.PreviousValue), Should: types.Display(e.DesiredValue), Corrective: e.CorrectiveChange,
 				Text: strings.TrimSuffix(strings.TrimSuffix(e.Message, " (corrective)"), " (noop)"),
-			})
+			}
+			if _, should, found := strings.Cut(c.Text, ", should be "); found && s.of.Type == "File" && e.property == "content" {
+				c.Should = should // the event has it in base64
+			}
+			n.Changes = append(n.Changes, c)
 		}
 	}
 	switch {

@@ -22,6 +22,9 @@ type Options struct {
 	// Foreign lets resources of types that are not known fail by themselves, instead of
 	// the whole run.
 	Foreign bool
+	// Unknown are resources of which a plan is not to find out what would become of them,
+	// by their references, and why.
+	Unknown map[string]string
 	// Provider returns what does a resource in the place of this program's own providers,
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider

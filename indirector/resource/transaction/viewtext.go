@@ -61,14 +61,14 @@ func (a *Neighbourhood) write(b *strings.Builder, v *View) {
 		fmt.Fprintf(b, "\n%s\n", part.title)
 		w := table(b)
 		for _, l := range part.links {
-			fmt.Fprintf(w, "  %s\t%s\t%s\n", oneLine(l.Resource), l.how(), where(l.File, l.Line))
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", oneLine(l.Resource), l.How(), where(l.File, l.Line))
 		}
 		w.Flush()
 	}
 }
 
-// how is the kind of a relationship and who declares it: "require of File[/x], refreshes".
-func (l Link) how() string {
+// How is the kind of a relationship and who declares it: "require of File[/x], refreshes".
+func (l Link) How() string {
 	how := l.Kind
 	if l.Via != "" {
 		how += " of " + oneLine(l.Via)
@@ -89,7 +89,7 @@ func writeCycles(b *strings.Builder, cycles []Cycle) {
 		fmt.Fprintf(b, "cycle %d of %d: %d resources wait for each other; the shortest way around:\n", i+1, len(cycles), c.Resources)
 		w := table(b)
 		for _, p := range c.Path {
-			fmt.Fprintf(w, "  %s\t=> %s\t%s\t%s\n", oneLine(p.From), oneLine(p.Resource), p.how(), where(p.File, p.Line))
+			fmt.Fprintf(w, "  %s\t=> %s\t%s\t%s\n", oneLine(p.From), oneLine(p.Resource), p.How(), where(p.File, p.Line))
 		}
 		w.Flush()
 		if c.Cut == nil {
@@ -100,7 +100,7 @@ func writeCycles(b *strings.Builder, cycles []Cycle) {
 		if c.Cut.Left > 0 {
 			left = fmt.Sprintf("%d of %d resources are in a cycle still", c.Cut.Left, c.Resources)
 		}
-		fmt.Fprintf(b, "without %s => %s (%s) %s\n", oneLine(c.Cut.From), oneLine(c.Cut.Resource), c.Cut.how(), left)
+		fmt.Fprintf(b, "without %s => %s (%s) %s\n", oneLine(c.Cut.From), oneLine(c.Cut.Resource), c.Cut.How(), left)
 	}
 }
 

@@ -1,0 +1,289 @@
+// Package plan shows what applying a catalog to this machine would do: each resource in the
+// order of evaluation, and of one of them its properties, why, what it waits for, and how
+// the content of its file would change.
+package plan
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/indirector/resource/transaction"
+	"indirtui/ui/screen"
+	"indirtui/ui/session"
+	"indirtui/ui/term"
+	"indirtui/ui/widget"
+)
+
+// Want is what a plan is asked for besides a catalog.
+type Want struct {
+	Checks         bool     // run the checks of exec
+	Tags, SkipTags []string // only, or not, resources with one of these
+	Unknown        map[string]string // resources that cannot be known, by reference, and why
+}
+
+// A Result is a plan, and the graph that gave it its order.
+type Result struct {
+	Plan *transaction.Plan
+	View *transaction.View
+}
+
+// A Screen shows a plan while it is made and then.
+type Screen struct {
+	env           *session.Env
+	title         string
+	make          func(context.Context) (Result, error)
+	ctx           context.Context // ends with the program
+	cancel        func()
+	wait          widget.Wait
+	width, height int
+
+	result Result // its Plan is nil until it is made
+	err    error
+	filter string
+	shown  []*transaction.Planned
+	list   widget.Table
+	past   widget.History
+}
+
+var _ screen.Screen = (*Screen)(nil)
+
+// New returns a screen that makes a plan when it is shown. Make is called by another
+// goroutine; its context ends when the user wants no plan any more, or with ctx.
+func New(ctx context.Context, env *session.Env, title string, make func(context.Context) (Result, error)) *Screen {
+	return &Screen{env: env, title: title, make: make, ctx: ctx, list: widget.Table{Columns: columns, Gutter: 2, Top: head}}
+}
+
+// made is the answer of Load.
+type made struct {
+	Result
+	err error
+}
+
+// Load begins to make the plan.
+func (s *Screen) Load() tea.Cmd {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.cancel = cancel
+	return tea.Batch(s.wait.Begin(&s.env.Shared, s), screen.Later(func() tea.Msg {
+		defer cancel()
+		r, err := s.make(ctx)
+		return screen.For{Screen: s, Msg: made{r, err}}
+	}))
+}
+
+func (s *Screen) Update(msg tea.Msg) tea.Cmd {
+	if cmd, is := s.wait.Tick(msg); is {
+		return cmd
+	}
+	switch m := msg.(type) {
+	case made:
+		s.wait.End()
+		s.result, s.err = m.Result, m.err
+		if s.err == nil {
+			s.choose("")
+			if i := s.next(-1, 1); i >= 0 {
+				s.list.To(i)
+			}
+		}
+	case filterChosen:
+		s.choose(string(m))
+	}
+	return nil
+}
+
+// makes reports whether the plan is still being made.
+func (s *Screen) makes() bool { return s.result.Plan == nil && s.err == nil }
+
+// choose lists the resources that a filter means, with the cursor on the same one.
+func (s *Screen) choose(filter string) {
+	at := s.focus()
+	s.filter, s.shown = filter, nil
+	for i := range s.result.Plan.Resources {
+		if n := &s.result.Plan.Resources[i]; matches(n, filter) {
+			s.shown = append(s.shown, n)
+		}
+	}
+	s.list.Columns = slices.Clone(columns)
+	for _, n := range s.shown { // no column but that of the reasons is wider than what is in it
+		for c, text := range map[int]string{1: n.Resource, 3: place(n.File, n.Line)} {
+			col := &s.list.Columns[c]
+			col.Want = min(max(col.Want, term.CleanTo(text, widest).Width()), widest)
+		}
+	}
+	s.list.SetHeight(s.height - head - 1 - s.below())
+	s.list.SetLen(len(s.shown))
+	s.list.Seek(func(i int) bool { return s.shown[i] == at })
+}
+
+// widest is the most cells of a reference, and of a place.
+const widest = 44
+
+// A field is what a filter may ask for by name.
+type field struct {
+	name string
+	of   func(*transaction.Planned) string
+}
+
+var fields = []field{
+	{"outcome", func(n *transaction.Planned) string { return string(n.Outcome) }},
+	{"type", func(n *transaction.Planned) string { kind, _, _ := strings.Cut(n.Resource, "["); return kind }},
+	{"class", func(n *transaction.Planned) string { return n.Class }},
+}
+
+// matches reports whether all words of a filter hold: outcome=change, type=file,
+// class=ntp, or a part of the reference.
+func matches(n *transaction.Planned, filter string) bool {
+	for word := range strings.FieldsSeq(filter) {
+		name, value, named := strings.Cut(word, "=")
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		switch {
+		case named && i >= 0 && !strings.EqualFold(fields[i].of(n), value):
+			return false
+		case (!named || i < 0) && !strings.Contains(strings.ToLower(n.Resource), strings.ToLower(word)):
+			return false
+		}
+	}
+	return true
+}
+
+// focus is the resource under the cursor, or nil.
+func (s *Screen) focus() *transaction.Planned {
+	if s.list.Cursor >= len(s.shown) {
+		return nil
+	}
+	return s.shown[s.list.Cursor]
+}
+
+// next is the nearest row after or before one, whose resource is not as it should be; -1 if
+// there is none.
+func (s *Screen) next(from, step int) int {
+	for i := from + step; i >= 0 && i < len(s.shown); i += step {
+		if s.shown[i].Outcome != transaction.Same {
+			return i
+		}
+	}
+	return -1
+}
+
+// List returns the resources.
+func (s *Screen) List() screen.List { return &s.list }
+
+func (s *Screen) Scope() screen.Scope { return screen.InList | screen.InPlan }
+
+func (s *Screen) Resize(width, height int) {
+	s.width, s.height = width, height
+	s.list.SetHeight(height - head - 1 - s.below())
+}
+
+func (s *Screen) Hints() []screen.Action {
+	return []screen.Action{screen.Enter, screen.NextInRun, screen.PrevInRun, screen.FilterBy, screen.FilterCell, screen.Pager, screen.CopyMenu, screen.Back}
+}
+
+func (s *Screen) Disabled(do screen.Action) string {
+	n := s.focus()
+	switch do {
+	case screen.Back:
+		return screen.ReasonIf(!s.makes() && s.filter == "", screen.Unknown)
+	case screen.FilterBy:
+		return screen.ReasonIf(s.result.Plan == nil, "there is no plan yet")
+	case screen.NextInRun, screen.PrevInRun:
+		return screen.ReasonIf(s.next(-1, 1) < 0, "everything is in sync")
+	case screen.Enter, screen.FilterCell, screen.CopyMenu:
+		return screen.ReasonIf(n == nil, "there is no resource")
+	case screen.Pager:
+		return screen.ReasonIf(n == nil || n.Diff == "", "no content of a file would change here")
+	}
+	return screen.ReasonIf(!widget.Moves(do), screen.Unknown)
+}
+
+func (s *Screen) Handle(a screen.Command) tea.Cmd {
+	switch a.Action {
+	case screen.Back:
+		if s.makes() {
+			s.cancel()
+			s.err = errors.New("no plan was made: stopped by you")
+			s.wait.End()
+			return nil
+		}
+		s.choose("")
+	case screen.FilterBy:
+		return s.askFilter()
+	case screen.FilterCell:
+		return screen.Show(widget.NewMenu(&s.env.Shared, "only resources of the same", s.cells()))
+	case screen.NextInRun, screen.PrevInRun:
+		step := 1
+		if a.Action == screen.PrevInRun {
+			step = -1
+		}
+		if i := s.next(s.list.Cursor, step); i >= 0 {
+			s.list.To(i)
+			return nil
+		}
+		return screen.Notify("nothing more in this direction would change")
+	case screen.Enter:
+		return screen.Show(newResource(s, s.focus().Resource))
+	case screen.Pager:
+		return showDiff(s.env, s.focus())
+	case screen.CopyMenu:
+		return screen.Show(widget.NewMenu(&s.env.Shared, "copy", s.copies()))
+	}
+	return nil
+}
+
+type filterChosen string
+
+func (s *Screen) askFilter() tea.Cmd {
+	old := s.filter
+	p := widget.Prompt{
+		Label: "/", Hint: "outcome=change   type=file   class=profile::web   or a part of a title", History: &s.past,
+		Change: func(text string) (*widget.Problem, tea.Cmd) { s.choose(text); return nil, nil },
+		Enter:  func(text string) (*widget.Problem, tea.Cmd) { s.choose(strings.TrimSpace(text)); return nil, nil },
+		Cancel: func() tea.Cmd { s.choose(old); return nil },
+	}
+	p.Input.Set(old)
+	return screen.Show(widget.NewPrompt(&s.env.Shared, p))
+}
+
+// cells are the filters that the resource under the cursor offers.
+func (s *Screen) cells() (items []widget.Item) {
+	for _, f := range fields {
+		if v := f.of(s.focus()); v != "" {
+			text := f.name + "=" + v
+			items = append(items, widget.Item{Key: rune(f.name[0]), Name: f.name, Note: text, Do: screen.Send(screen.For{Screen: s, Msg: filterChosen(text)})})
+		}
+	}
+	return items
+}
+
+func (s *Screen) copies() []widget.Item {
+	n := s.focus()
+	items := []widget.Item{widget.CopyItem('r', "resource", n.Resource), widget.CopyItem('a', "plan", s.env.Redacted(s.result.Plan.Text()))}
+	if n.Diff != "" {
+		items = append(items, widget.CopyItem('d', "diff", s.env.Redacted(n.Diff)))
+	}
+	return items
+}
+
+// showDiff shows how the content of a file would change.
+func showDiff(env *session.Env, n *transaction.Planned) tea.Cmd {
+	p := widget.Page{Title: "plan > diff of " + n.Resource}
+	for line := range strings.Lines(env.Redacted(n.Diff)) {
+		p.Add("", line, diffStyle(line))
+	}
+	return screen.Show(widget.NewPager(&env.Shared, p))
+}
+
+func diffStyle(line string) term.Style {
+	switch {
+	case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+		return term.Quiet
+	case strings.HasPrefix(line, "+"):
+		return term.Touched
+	case strings.HasPrefix(line, "-"):
+		return term.Attention
+	}
+	return term.Plain
+}
