@@ -118,6 +118,21 @@ func New(c Case, root string, real types.Host) *System {
 	return s
 }
 
+// Selection has the default providers of accounts: the agent that was recorded asked for
+// its own user and group before the case took programs away.
+func (s *System) Selection() *types.Selection {
+	left := s.bins
+	if s.bins != nil {
+		s.bins = slices.Concat(s.bins, s.c.LessBins)
+	}
+	all := types.NewSelection(s, nil)
+	for _, name := range []string{"user", "group"} {
+		all.Default(types.All()[name])
+	}
+	s.bins = left
+	return all
+}
+
 func or(s, otherwise string) string {
 	if s == "" {
 		return otherwise

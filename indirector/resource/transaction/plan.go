@@ -84,7 +84,7 @@ func MakePlan(ctx context.Context, c *model.Catalog, o Options, checks bool) (*P
 		t.plan.checks = machine
 	}
 	t.begin(c)
-	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.System, Foreign: true, Log: t.log.resource})
+	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.Host, Foreign: true, Log: t.log.resource})
 	if err == nil {
 		err = catalog.Finalize(t.DefaultSchedules, t.ClientBucket)
 	}

@@ -75,7 +75,7 @@ func (t *transaction) converted(c *model.Catalog) error {
 	if err != nil {
 		return err
 	}
-	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.System, Foreign: t.Foreign, Log: t.log.resource})
+	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.Host, Foreign: t.Foreign, Log: t.log.resource})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,10 @@ import (
 type Options struct {
 	Settings
 	System providers.System
-	Types  map[string]*types.Type
+	// Host answers what types ask; nil is the System. A *types.Selection has default
+	// providers that were chosen before.
+	Host  types.Host
+	Types map[string]*types.Type
 	// Foreign lets resources of types that are not known fail by themselves, instead of
 	// the whole run.
 	Foreign bool
@@ -96,6 +99,9 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	}
 	if t.LogLevel == "" {
 		t.LogLevel = "info"
+	}
+	if t.Host == nil {
+		t.Host = t.System
 	}
 	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}

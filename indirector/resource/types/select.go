@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -194,10 +195,16 @@ type Selection struct {
 	chosen map[*Type]*Provider
 }
 
-// NewSelection returns a Selection. log takes the warning about several default
-// providers, and may be nil.
+// NewSelection returns a Selection, which begins with what h has chosen if that is one.
+// log takes the warning about several default providers, and may be nil.
 func NewSelection(h Host, log func(level, message string)) *Selection {
-	return &Selection{Host: h, log: log, chosen: map[*Type]*Provider{}}
+	s := &Selection{Host: h, log: log, chosen: map[*Type]*Provider{}}
+	if before, ok := h.(*Selection); ok {
+		before.mu.Lock()
+		defer before.mu.Unlock()
+		s.Host, s.chosen = before.Host, maps.Clone(before.chosen)
+	}
+	return s
 }
 
 // Default is the default provider of a type, or nil.
