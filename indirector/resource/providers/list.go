@@ -79,7 +79,11 @@ func (flat) read(ctx context.Context, s System, target string) (string, error) {
 }
 
 func (f flat) write(ctx context.Context, s System, target, text string, mode fs.FileMode) error {
-	err := s.Replace(ctx, target, []byte(text), mode)
+	return f.wrote(target, s.Replace(ctx, target, []byte(text), mode))
+}
+
+// wrote logs that a target could not be written.
+func (f flat) wrote(target string, err error) error {
 	if err != nil {
 		message := "Puppet::Util::FileType::FileTypeFlat could not write " + target + ": " + inRuby("rb_sysopen", err).Error()
 		f.log.line(Line{Level: "err", Message: message})

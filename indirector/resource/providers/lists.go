@@ -2,10 +2,8 @@ package providers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -280,41 +278,21 @@ func newAuthorizedKey(log logger) Provider {
 		if !ok {
 			return &indirector.Failure{Message: fmt.Sprintf("User '%s' does not exist", user)}
 		}
-		owner := Owner{account.UID, account.GID}
-		l.store = &keys{flat{l.log}, owner}
-		dir := filepath.Dir(target)
-		if _, err := s.Stat(ctx, dir); !errors.Is(err, fs.ErrNotExist) || !r.Value("drop_privileges").Truthy() {
-			return nil
+		l.store = flat{l.log}
+		if r.Value("drop_privileges").Truthy() {
+			l.store = keys{flat{l.log}, Owner{account.UID, account.GID}}
 		}
-		if err := s.Mkdir(ctx, dir, 0o700); err != nil {
-			return err
-		}
-		return give(ctx, s, dir, owner)
+		return nil
 	}
 	return l
 }
 
-// keys is flat, and gives what it writes to a user.
+// keys is flat, and written as a user.
 type keys struct {
 	flat
 	owner Owner
 }
 
-func (k *keys) write(ctx context.Context, s System, target, text string, mode fs.FileMode) error {
-	if err := k.flat.write(ctx, s, target, text, mode); err != nil {
-		return err
-	}
-	if err := s.Chmod(ctx, target, 0o600); err != nil {
-		return err
-	}
-	return give(ctx, s, target, k.owner)
-}
-
-// give changes the owner of a file, if it is another.
-func give(ctx context.Context, s System, name string, to Owner) error {
-	info, err := s.Lstat(ctx, name)
-	if err != nil || info.UID == to.UID && info.GID == to.GID {
-		return err
-	}
-	return s.Lchown(ctx, name, to)
+func (k keys) write(ctx context.Context, s System, target, text string, _ fs.FileMode) error {
+	return k.wrote(target, s.ReplaceAs(ctx, target, []byte(text), k.owner))
 }

@@ -92,6 +92,9 @@ type Changes interface {
 	// Replace writes a file anew, as a whole or not at all: mode and owner of what was
 	// there stay, a new one gets mode.
 	Replace(ctx context.Context, name string, content []byte, mode fs.FileMode) error
+	// ReplaceAs is Replace for a file of a user, done as that user, who could have put a
+	// link in the way. The file gets 0600, and its directory 0700 if it has to be made.
+	ReplaceAs(ctx context.Context, name string, content []byte, as Owner) error
 	// Write writes a file as a whole or not at all.
 	Write(ctx context.Context, name string, w Writing) error
 	// Truncate makes a file empty, where it is. A new one gets mode.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/resource/providers"
@@ -134,6 +135,24 @@ func (s *System) Replace(ctx context.Context, name string, content []byte, mode 
 		name = to // what it links to is written, as by copying over it
 	}
 	err := files.Write(name, content, o)
+	end(fmt.Sprint(len(content), " bytes"), err)
+	return err
+}
+
+// replaceAs replaces the file $1, which may be a link, by what it reads.
+const replaceAs = `umask 077 && mkdir -p "${1%/*}" && to=$(readlink -f "$1") && new=$(mktemp "$to.XXXXXX") && cat >"$new" && mv -f "$new" "$to"`
+
+// ReplaceAs needs a child: a process has the rights of one user.
+func (s *System) ReplaceAs(ctx context.Context, name string, content []byte, as providers.Owner) error {
+	c := providers.Command{Argv: []string{"/bin/sh", "-c", replaceAs, "sh", name}, Stdin: content}
+	if os.Geteuid() == 0 {
+		c.User = &as
+	}
+	end := looked(ctx, "write", name)
+	result, err := s.run(ctx, c)
+	if err == nil && result.Exit != 0 {
+		err = fmt.Errorf("write %q as user %d: %s", name, as.UID, strings.TrimSpace(string(result.Output)))
+	}
 	end(fmt.Sprint(len(content), " bytes"), err)
 	return err
 }

@@ -79,6 +79,10 @@ func (readOnly) Replace(_ context.Context, name string, _ []byte, _ fs.FileMode)
 	return refuse("write", name)
 }
 
+func (readOnly) ReplaceAs(_ context.Context, name string, _ []byte, _ providers.Owner) error {
+	return refuse("write", name)
+}
+
 func (readOnly) Write(_ context.Context, name string, _ providers.Writing) error {
 	return refuse("write", name)
 }

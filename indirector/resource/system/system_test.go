@@ -245,3 +245,48 @@ func TestSpans(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
+
+// TestReplaceAs: a file of a user is written with that user's rights, so that a link to
+// another's file changes nothing there.
+func TestReplaceAs(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can write as another user")
+	}
+	dir := t.TempDir()
+	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) { // the user must reach it
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	user := providers.Owner{UID: 65534, GID: 65534}
+	home, other := filepath.Join(dir, "home"), filepath.Join(dir, "other")
+	for _, d := range []string{home, other} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(home, user.UID, user.GID); err != nil {
+		t.Fatal(err)
+	}
+	s := here(t)
+	name := filepath.Join(home, ".ssh", "authorized_keys")
+	if err := s.ReplaceAs(t.Context(), name, []byte("one\n"), user); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := s.Lstat(t.Context(), name); err != nil || info.UID != user.UID || info.Mode != 0o600 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	if err := os.RemoveAll(filepath.Dir(name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(other, filepath.Dir(name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ReplaceAs(t.Context(), name, []byte("two\n"), user); err == nil {
+		t.Error("it was written into a directory of root")
+	}
+	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
+		t.Errorf("got %v, %v", left, err)
+	}
+}

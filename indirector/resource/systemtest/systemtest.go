@@ -6,7 +6,9 @@ package systemtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -131,6 +133,26 @@ func (s *System) Selection() *types.Selection {
 	}
 	s.bins = left
 	return all
+}
+
+// ReplaceAs writes as this process: the users of a case are not those of this machine.
+func (s *System) ReplaceAs(ctx context.Context, name string, content []byte, as providers.Owner) error {
+	dir := filepath.Dir(name)
+	if _, err := s.Lstat(ctx, dir); errors.Is(err, fs.ErrNotExist) {
+		if err := s.Mkdir(ctx, dir, 0o700); err != nil {
+			return err
+		}
+		if err := s.Lchown(ctx, dir, as); err != nil {
+			return err
+		}
+	}
+	if err := s.Replace(ctx, name, content, 0o600); err != nil {
+		return err
+	}
+	if err := s.Chmod(ctx, name, 0o600); err != nil {
+		return err
+	}
+	return s.Lchown(ctx, name, as)
 }
 
 func or(s, otherwise string) string {
