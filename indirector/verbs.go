@@ -110,8 +110,8 @@ func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 		return traces.Raised, c.raised(err), err
 	}
 	c.value = v
-	if c.resp.Served == traces.ByInjection {
-		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil
+	if c.resp.Served == traces.ByInjection || v == nil && c.live.Trace.Steps[traces.Terminus].Because.Reason != traces.EarlierStepRaised {
+		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil // it took nothing, and has a reason
 	}
 	c.served(traces.Terminus)
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
@@ -126,6 +126,8 @@ func saveCache(c *call) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	case c.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil
+	case c.live.Trace.Steps[traces.Terminus].Answer == traces.Nothing:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	case c.req.Flags&traces.IgnoreCacheSave != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: c.live.Trace.Caller}, nil
 	}
