@@ -64,22 +64,27 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All()}
-		if len(c.tags) > 0 {
-			options.Tags = c.tags
-		}
-		plan, err := transaction.MakePlan(ctx, catalog, options, c.checks)
-		if err != nil {
-			return fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
-		}
-		if err := c.print(e, plan); err != nil {
-			return err
-		}
-		if code := plan.Totals.Exit(); code != 0 {
-			return exit(code)
-		}
-		return nil
+		return c.plan(ctx, e, catalog, host)
 	})
+}
+
+// plan prints the plan of a catalog. The exit code is that of its totals.
+func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) error {
+	options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All()}
+	if len(c.tags) > 0 {
+		options.Tags = c.tags
+	}
+	plan, err := transaction.MakePlan(ctx, catalog, options, c.checks)
+	if err != nil {
+		return fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
+	}
+	if err := c.print(e, plan); err != nil {
+		return err
+	}
+	if code := plan.Totals.Exit(); code != 0 {
+		return exit(code)
+	}
+	return nil
 }
 
 func (c *planCommand) print(e *engine.Engine, plan *transaction.Plan) error {

@@ -214,6 +214,7 @@ func shellCommands() []cmd {
 		{name: "node status", shellNext: nextNode, shell: shell{"", "NODE...", "Show whether nodes are active, and what came of them when"}},
 		{name: "compile", shellNext: nextNode, shell: shell{asks, "[NODE...]", "Compile the catalogs of nodes, and list what came of each"}},
 		{name: "plan", shellNext: nextNode, shell: shell{asks, "CATALOG", "What applying a catalog to this machine would do; nothing is changed"}},
+		{name: "apply", shellNext: nextNode, shell: shell{asks, "CATALOG", "Apply a catalog to this machine; without --really only a plan is printed"}},
 		{name: "routes", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "Who would answer what, and who decided that"}},
 		{name: "termini", shellNext: nextIndirection, shell: shell{looks, "[INDIRECTION]", "The termini of this build, and what each can do"}},
 		{name: "config", shell: shell{looks, "[KEY ...]", "How this program itself is configured, and who decided that"}},
