@@ -23,6 +23,7 @@ import (
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
 	"indirtui/ui/command"
+	"indirtui/ui/console"
 )
 
 // An applyCommand applies a catalog to this machine; without flags it prints what that
@@ -247,4 +248,34 @@ func (c *applyCommand) story(e *engine.Engine) error {
 		c.p.report(redacted(e, s))
 	}
 	return err
+}
+
+// applyHere is the command apply of a session: what is logged comes when the run has ended.
+func (p *program) applyHere(e *engine.Engine) func(context.Context, console.Applied) ([]string, error) {
+	return func(ctx context.Context, a console.Applied) (lines []string, err error) {
+		catalog, err := p.catalog(ctx, e, a.Catalog)
+		if err != nil {
+			return nil, err
+		}
+		certname, _ := e.Settings.Get("certname")
+		switch {
+		case a.Confirm != certname:
+			return nil, errors.New("refused: confirm= names another host; nothing was changed")
+		case catalog.Name != certname && catalog.Name != a.Host:
+			return nil, fmt.Errorf("refused: the catalog is of %s; if it is meant, add host=%[1]s", catalog.Name)
+		}
+		host, err := thisMachine(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		run := &command.Applying{
+			Engine: e, Host: host, Caller: "you", Noop: a.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Log: func(l model.Log) {
+				text, _ := transaction.ConsoleLine(l)
+				lines = append(lines, redacted(e, text))
+			},
+		}
+		_, err = run.Run(context.WithoutCancel(ctx), catalog)
+		return lines, err
+	}
 }

@@ -25,6 +25,7 @@ import (
 type Applying struct {
 	Engine *engine.Engine
 	Host   types.Host
+	Noop   bool            // whatever the setting is
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
@@ -44,6 +45,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 		Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
 		Report: &model.Report{TransactionUUID: newRun(), Environment: catalog.Environment},
 	}
+	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
 	run := &running{a, o.Report.TransactionUUID}
 	o.Request = run.request

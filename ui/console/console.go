@@ -74,6 +74,9 @@ type Options struct {
 	Situations [][2]string
 	// Machine is this machine as resource types ask for it, with its facts.
 	Machine func(context.Context) types.Host
+	// Apply applies the catalog of a file or node to this machine, which has the name
+	// that the user has typed, and returns the lines of its log. If nil, nothing is applied.
+	Apply func(context.Context, Applied) ([]string, error)
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each
@@ -519,6 +522,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case answered:
 		return c.answer(msg)
+	case applied:
+		return c.applied(msg)
 	case printed:
 		return c.reply(string(msg))
 	case warned:

@@ -202,11 +202,14 @@ func (t *transaction) walk() error {
 			return t.traced(r, progress)
 		},
 		Deferred: t.notSuitable,
-		Canceled: func(r *Resource) {
-			t.status(r).Skipped = true
-			t.log.resource(r, "debug", "Transaction canceled, skipping")
-		},
+		Canceled: t.canceled,
 	})
+}
+
+// canceled skips what was ready when the run was to end. Rule RES-TX-10.
+func (t *transaction) canceled(r *Resource) {
+	t.status(r).Skipped = true
+	t.log.resource(r, "debug", "Transaction canceled, skipping")
 }
 
 // traced evaluates a resource, and logs that if evaltrace is set. Rule RES-TX-09.

@@ -112,6 +112,10 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 		return Taken{}, fmt.Errorf("apply %q: it is the turn of %q in this run", wanted.Ref(), v.r.Ref())
 	}
 	v.taken = true
+	if v.t.Stop != nil && v.t.Stop() { // it waited until the run was to end
+		v.t.canceled(v.r)
+		return Taken{Word: Skipped, Text: "the run was ended"}, nil
+	}
 	steps := &steps{next: v.t.Observer}
 	was, observer := v.t.ctx, v.t.Observer
 	v.t.ctx, v.t.Observer = ctx, steps
