@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
@@ -44,6 +45,11 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
 		Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
 		Report: &model.Report{TransactionUUID: newRun(), Environment: catalog.Environment},
+	}
+	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return nil, err
+		}
 	}
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
