@@ -39,7 +39,8 @@ func explain(ctx context.Context, wanted *model.Resource, take func() (transacti
 	case err != nil:
 		return &indirector.Failure{Message: err.Error(), Err: err}
 	case taken.Word == transaction.Skipped:
-		return indirector.NotFound(traces.NotFound, taken.Word+": "+taken.Text)
+		traces.Explain(ctx, taken.Word+": "+taken.Text)
+		return indirector.NotFound(traces.NotApplied, taken.Word+": "+taken.Text)
 	}
 	text := taken.Word
 	if taken.Text != "" {
