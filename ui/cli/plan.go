@@ -16,6 +16,7 @@ import (
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
+	"indirtui/ui/command"
 )
 
 // A planCommand prints what applying a catalog here would do.
@@ -70,7 +71,7 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 
 // plan prints the plan of a catalog. The exit code is that of its totals.
 func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) error {
-	options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All()}
+	options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All(), Sources: command.Sources(e, "cli", "")}
 	if len(c.tags) > 0 {
 		options.Tags = c.tags
 	}

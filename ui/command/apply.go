@@ -54,7 +54,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
 	run := &running{a, o.Report.TransactionUUID}
-	o.Request = run.request
+	o.Request, o.Sources = run.request, Sources(a.Engine, a.Caller, run.id)
 	result = transaction.Run(ctx, catalog, o)
 	run.report(ctx, result.Report)
 	return result, nil
@@ -79,7 +79,7 @@ func (a *Applying) lock() (release func() error, err error) {
 			var is struct {
 				Message string `json:"disabled_message"`
 			}
-			_ = json.Unmarshal(text, &is) // without a message it is disabled as well
+			_ = json.Unmarshal(text, &is)                                                                                                                               // without a message it is disabled as well
 			return nil, fmt.Errorf("Skipping run of Puppet configuration client; administratively disabled (Reason: '%s');\nUse 'puppet agent --enable' to re-enable.", //nolint:revive // Puppet's words
 				cmp.Or(is.Message, "reason not specified"))
 		}
