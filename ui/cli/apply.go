@@ -17,6 +17,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
@@ -181,8 +182,7 @@ func (c *applyCommand) confirm(e *engine.Engine, catalog *model.Catalog) error {
 	return &command.UsageError{What: fmt.Sprintf("the catalog is of %s, and this is %s", catalog.Name, certname), Advice: "if it is meant, add --host " + catalog.Name}
 }
 
-// apply runs the catalog. It goes on when the program is told to end, up to the next
-// resource. Rule RES-SAFE-04.
+// apply runs the catalog. When the program is to end, it goes on up to the next resource. Rule RES-SAFE-04.
 func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) error {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -190,6 +190,9 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	defer done()
 	a := &command.Applying{Engine: e, Host: host, Caller: "cli", Stop: stop, Log: func(l model.Log) { c.log(e, l) }}
 	result, err := a.Run(running, catalog)
+	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Hidden != "" {
+		return fmt.Errorf("%w: %s", err, f.Hidden)
+	}
 	if err != nil {
 		return err
 	}

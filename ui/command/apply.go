@@ -56,7 +56,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	run := &running{a, o.Report.TransactionUUID}
 	o.Request, o.Sources = run.request, Sources(a.Engine, a.Caller, run.id)
 	result = transaction.Run(ctx, catalog, o)
-	run.report(ctx, result.Report)
+	run.report(context.WithoutCancel(ctx), result.Report)
 	return result, nil
 }
 
@@ -80,8 +80,9 @@ func (a *Applying) lock() (release func() error, err error) {
 				Message string `json:"disabled_message"`
 			}
 			_ = json.Unmarshal(text, &is)                                                                                                                               // without a message it is disabled as well
-			return nil, fmt.Errorf("Skipping run of Puppet configuration client; administratively disabled (Reason: '%s');\nUse 'puppet agent --enable' to re-enable.", //nolint:revive // Puppet's words
-				cmp.Or(is.Message, "reason not specified"))
+			return nil, &indirector.Failure{Path: file, Message: fmt.Sprintf(
+				"Skipping run of Puppet configuration client; administratively disabled (Reason: '%s');\nUse 'puppet agent --enable' to re-enable.",
+				cmp.Or(is.Message, "reason not specified"))}
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("read %q: %w", file, err)
@@ -90,7 +91,10 @@ func (a *Applying) lock() (release func() error, err error) {
 	file := a.setting("agent_catalog_run_lockfile")
 	release, err = filelock.LockPID(file)
 	if held := (*filelock.HeldError)(nil); errors.As(err, &held) {
-		return nil, fmt.Errorf("Run of Puppet configuration client already in progress; skipping  (%s exists): %w", file, err) //nolint:revive // Puppet's words
+		return nil, &indirector.Failure{
+			Path: file, Hidden: held.Error(), Err: err,
+			Message: fmt.Sprintf("Run of Puppet configuration client already in progress; skipping  (%s exists)", file),
+		}
 	}
 	return release, err
 }
