@@ -2,6 +2,7 @@ package traces
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ type appliedResources struct {
 	lost    string // the first that was left out because of it; a service counts before others
 	others  int    // that were left out for the same reason
 	service bool   // lost is one
+	refresh bool   // it is a refresh that failed
 }
 
 // leftOut begins the reason of a resource that was skipped because another one failed;
@@ -31,6 +33,10 @@ func (a *appliedResources) add(t *Trace) bool {
 		if a.failed == "" {
 			a.failed, a.why = ref, t.Error
 		}
+		return true
+	}
+	if at := slices.IndexFunc(t.Faults, func(f Fault) bool { return f.Origin == "refresh" }); at >= 0 && a.failed == "" {
+		a.failed, a.why, a.refresh = ref, t.Faults[at].Message, true
 		return true
 	}
 	causes, isLost := strings.CutPrefix(t.Steps[Terminus].Because.About, leftOut)
@@ -55,6 +61,9 @@ func (a *appliedResources) cause() string {
 		return ""
 	}
 	text := fmt.Sprintf("%s failed (%s)", a.failed, a.why)
+	if a.refresh {
+		text = fmt.Sprintf("%s was not refreshed (%s), and no later run tries it again", a.failed, a.why)
+	}
 	switch {
 	case a.service:
 		text = a.lost + " was not restarted: " + text

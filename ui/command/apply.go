@@ -79,7 +79,7 @@ func (a *Applying) lock() (release func() error, err error) {
 			var is struct {
 				Message string `json:"disabled_message"`
 			}
-			_ = json.Unmarshal(text, &is)                                                                                                                               // without a message it is disabled as well
+			_ = json.Unmarshal(text, &is) // without a message it is disabled as well
 			return nil, &indirector.Failure{Path: file, Message: fmt.Sprintf(
 				"Skipping run of Puppet configuration client; administratively disabled (Reason: '%s');\nUse 'puppet agent --enable' to re-enable.",
 				cmp.Or(is.Message, "reason not specified"))}
