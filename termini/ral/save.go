@@ -6,6 +6,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
@@ -77,7 +78,9 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	settings := transaction.ReadSettings(l.machine)
 	var one *transaction.One
 	err = explain(ctx, wanted, func() (taken transaction.Taken, err error) {
-		one, err = transaction.ApplyOne(ctx, &m, transaction.Options{Settings: settings, System: l.machine, Types: types.All()})
+		one, err = transaction.ApplyOne(ctx, &m, transaction.Options{
+			Settings: settings, System: l.machine, Types: types.All(), Sources: &providers.Requests{Do: t.env.Do},
+		})
 		if one != nil {
 			taken = one.Taken
 		}

@@ -15,6 +15,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
@@ -54,7 +55,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
 	run := &running{a, o.Report.TransactionUUID}
-	o.Request, o.Sources = run.request, Sources(a.Engine, a.Caller, run.id)
+	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
 	result = transaction.Run(ctx, catalog, o)
 	run.report(context.WithoutCancel(ctx), result.Report)
 	return result, nil
@@ -124,6 +125,12 @@ func (r *running) request(ctx context.Context, v *transaction.Visit) error {
 		return errors.New(indirector.Message(err))
 	}
 	return nil
+}
+
+// ask asks for something on behalf of a resource.
+func (r *running) ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	req.Caller, req.Run = r.Caller, r.id
+	return r.Engine.Do(ctx, req)
 }
 
 // report saves the report: first where it is sent to, then where it is kept.

@@ -123,7 +123,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	s, ctx := system.ReadOnly(here(t)), t.Context()
 	_, run := s.Run(ctx, providers.Command{Argv: []string{"touch", file + "2"}})
-	_, _, backup := s.Backup(ctx, file)
+	_, _, backup := s.Backup(ctx, file, "")
 	for name, err := range map[string]error{
 		"run": run, "backup": backup, "replace": s.Replace(ctx, file, nil, 0), "write": s.Write(ctx, file, providers.Writing{}),
 		"truncate": s.Truncate(ctx, file, 0), "remove": s.Remove(ctx, file), "remove all": s.RemoveAll(ctx, dir),

@@ -71,6 +71,10 @@ const puppetVersion = "7.23.0"
 // converted makes instances of the catalog, and writes what the machine has of it.
 func (t *transaction) converted(c *model.Catalog) error {
 	begin := t.System.Now()
+	c, err := t.resolved(c)
+	if err != nil {
+		return err
+	}
 	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.System, Foreign: t.Foreign, Log: t.log.resource})
 	if err != nil {
 		return err
