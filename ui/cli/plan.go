@@ -65,18 +65,23 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		r, err := planHere(ctx, e, nil, catalog, c.want)
-		if err != nil {
-			return err
-		}
-		if err := c.print(e, r.Plan); err != nil {
-			return err
-		}
-		if code := r.Plan.Totals.Exit(); code != 0 {
-			return exit(code)
-		}
-		return nil
+		return c.plan(ctx, e, catalog)
 	})
+}
+
+// plan prints the plan of a catalog. The exit code is that of its totals.
+func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog) error {
+	r, err := planHere(ctx, e, nil, catalog, c.want)
+	if err != nil {
+		return err
+	}
+	if err := c.print(e, r.Plan); err != nil {
+		return err
+	}
+	if code := r.Plan.Totals.Exit(); code != 0 {
+		return exit(code)
+	}
+	return nil
 }
 
 func (c *planCommand) print(e *engine.Engine, p *transaction.Plan) error {

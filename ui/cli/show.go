@@ -18,8 +18,8 @@ import (
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/files"
-	"indirtui/indirector/network/client"
 	"indirtui/indirector/model"
+	"indirtui/indirector/network/client"
 	"indirtui/indirector/resource/types"
 	"indirtui/indirector/stores"
 	"indirtui/traces"
@@ -234,6 +234,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 			return planHere(ctx, e, s.site, c, want)
 		}
 		o.Catalog = v.p.catalogFile
+		o.Apply = v.p.applyHere(e)
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }
 	}

@@ -80,6 +80,9 @@ type Options struct {
 	Plan func(context.Context, *model.Catalog, plan.Want) (plan.Result, error)
 	// Catalog reads a catalog in a file.
 	Catalog func(path string) (*model.Catalog, error)
+	// Apply applies the catalog of a file or node to this machine, which has the name
+	// that the user has typed, and returns the lines of its log. If nil, nothing is applied.
+	Apply func(context.Context, Applied) ([]string, error)
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each
@@ -525,6 +528,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case answered:
 		return c.answer(msg)
+	case applied:
+		return c.applied(msg)
 	case printed:
 		return c.reply(string(msg))
 	case warned:
