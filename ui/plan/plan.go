@@ -81,12 +81,16 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case made:
 		s.wait.End()
-		s.result, s.err = m.Result, m.err
-		if s.err == nil {
-			s.choose("")
-			if i := s.next(-1, 1); i >= 0 {
-				s.list.To(i)
-			}
+		if s.err == nil { // else it was given up
+			s.err = m.err
+		}
+		if s.err != nil {
+			return nil
+		}
+		s.result = m.Result
+		s.choose("")
+		if i := s.next(-1, 1); i >= 0 {
+			s.list.To(i)
 		}
 	case filterChosen:
 		s.choose(string(m))

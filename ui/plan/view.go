@@ -23,15 +23,15 @@ var columns = []widget.Column{
 
 // words are outcomes as they are shown, and how.
 var words = map[transaction.Outcome]struct {
-	text  string
-	style term.Style
+	text, sentence string
+	style          term.Style
 }{
-	transaction.Same:          {"same", term.Quiet},
-	transaction.WouldChange:   {"change", term.Touched},
-	transaction.WouldRefresh:  {"refresh", term.Touched},
-	transaction.WouldSkip:     {"skip", term.Quiet},
-	transaction.WouldFail:     {"fail", term.Failed},
-	transaction.CannotBeKnown: {"unknown", term.Attention},
+	transaction.Same:          {"same", "is in sync", term.Quiet},
+	transaction.WouldChange:   {"change", "would be changed", term.Touched},
+	transaction.WouldRefresh:  {"refresh", "would be refreshed", term.Touched},
+	transaction.WouldSkip:     {"skip", "would be skipped", term.Quiet},
+	transaction.WouldFail:     {"fail", "would fail", term.Failed},
+	transaction.CannotBeKnown: {"unknown", "cannot be known", term.Attention},
 }
 
 func (s *Screen) Context() (left, right term.Line) {
@@ -158,10 +158,7 @@ func (s *Screen) detail() term.Lines {
 // rowsOf are what is known of a resource without its relations.
 func rowsOf(env *session.Env, n *transaction.Planned) []row {
 	w := words[n.Outcome]
-	rows := []row{{style: w.style, label: "would be", text: sentence(n)}}
-	if n.Outcome == transaction.Same {
-		rows[0].label = "is"
-	}
+	rows := []row{{style: w.style, label: "outcome", text: env.Redacted(sentence(n))}}
 	for _, c := range n.Changes {
 		rows = append(rows, row{label: c.Property, text: shortSums(env.RedactedAs(c.Property, c.String()))})
 	}
@@ -179,10 +176,7 @@ func rowsOf(env *session.Env, n *transaction.Planned) []row {
 
 // sentence is what would become of a resource, and why.
 func sentence(n *transaction.Planned) string {
-	text := map[transaction.Outcome]string{
-		transaction.Same: "in sync", transaction.WouldChange: "changed", transaction.WouldRefresh: "refreshed",
-		transaction.WouldSkip: "skipped", transaction.WouldFail: "tried, and fail", transaction.CannotBeKnown: "… cannot be known",
-	}[n.Outcome]
+	text := words[n.Outcome].sentence
 	if n.Outcome == transaction.WouldChange && len(n.RefreshedBy) > 0 {
 		text += " and refreshed"
 	}
