@@ -20,8 +20,8 @@ import (
 
 // Want is what a plan is asked for besides a catalog.
 type Want struct {
-	Checks         bool     // run the checks of exec
-	Tags, SkipTags []string // only, or not, resources with one of these
+	Checks         bool              // run the checks of exec
+	Tags, SkipTags []string          // only, or not, resources with one of these
 	Unknown        map[string]string // resources that cannot be known, by reference, and why
 }
 

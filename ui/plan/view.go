@@ -142,7 +142,9 @@ func end(text string, cells int) string {
 }
 
 // below is the lines of the detail.
-func (s *Screen) below() int { return max(min(12, s.height-head-1-len(s.shown)), min(7, s.height/3), 3) }
+func (s *Screen) below() int {
+	return max(min(12, s.height-head-1-len(s.shown)), min(7, s.height/3), 3)
+}
 
 // detail is all that there is to read of the resource under the cursor.
 func (s *Screen) detail() term.Lines {
