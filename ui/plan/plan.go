@@ -265,6 +265,9 @@ func (s *Screen) cells() (items []widget.Item) {
 func (s *Screen) copies() []widget.Item {
 	n := s.focus()
 	items := []widget.Item{widget.CopyItem('r', "resource", n.Resource), widget.CopyItem('a', "plan", s.env.Redacted(s.result.Plan.Text()))}
+	if logs := s.result.Plan.Logs; len(logs) > 0 {
+		items = append(items, widget.CopyItem('l', "log", s.env.Redacted(strings.Join(logs, "\n")+"\n")))
+	}
 	if n.Diff != "" {
 		items = append(items, widget.CopyItem('d', "diff", s.env.Redacted(n.Diff)))
 	}

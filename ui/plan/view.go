@@ -80,7 +80,7 @@ func (s *Screen) totals() term.Lines {
 	p := s.result.Plan
 	l := term.Of(term.Bold, " "+p.Totals.String())
 	if len(p.Logs) > 0 {
-		l.Put(term.Attention, "   "+term.Plural(len(p.Logs), "warning"))
+		l.Put(term.Quiet, "   "+term.Plural(len(p.Logs), "line")+" of log")
 	}
 	return term.Lines{l, s.env.Theme.HRule(s.width)}
 }
