@@ -423,7 +423,7 @@ func (c *Cache) diffDisabled(e *entry) string {
 }
 
 func (c *Cache) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.DiffTwo, screen.Expire, screen.UsedBy, screen.FilterBy, screen.Remove, screen.CommandLine, screen.SortNext, screen.CopyMenu, screen.Reload}
+	return []screen.Action{screen.Enter, screen.DiffTwo, screen.PlanIt, screen.Expire, screen.UsedBy, screen.FilterBy, screen.Remove, screen.CommandLine, screen.SortNext, screen.CopyMenu, screen.Reload}
 }
 
 func (c *Cache) Handle(a screen.Command) tea.Cmd {

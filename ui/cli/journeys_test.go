@@ -171,6 +171,7 @@ var mostKeys = map[string]int{
 	"TestJourney13WhyIsMyExportMissing":       53,
 	"TestJourney14WhyAreTheseFactsOld":        32,
 	"TestJourney15WhichEntryOfLDAPWon":        27,
+	"TestJourney16WhatWouldThisCatalogDo":     40,
 }
 
 // countKeys compares the keys of a journey with how many it took before.
@@ -755,6 +756,24 @@ func TestJourney14WhyAreTheseFactsOld(t *testing.T) {
 		tr.filter("a01 ind=facts", "1 of ").cursor("facts", "a01.example.com", "sqlite", "35m")
 		tr.line("  written by", "#958 save facts").line("  produced", "2025-11-20 13:27:17", "made by").line("  last save", "#960: ignored as older: stored is")
 		tr.golden("journey14-cache")
+		tr.leave()
+	})
+}
+
+// What would this catalog do here, and why is the service last?
+func TestJourney16WhatWouldThisCatalogDo(t *testing.T) {
+	t.Parallel()
+	travel(t, nil, func(tr *trip) {
+		tr.filter("out=stale", "8 of 1 047").cursor(" 1044 ", "catalog", "C json", "stale")
+		tr.key("p", "- plan of #1044 ", "1 to change, 1 restart, 1 cannot be done, 1 in sync").cursor("change", "File[/etc/nginx/nginx.conf]", "content differs")
+		tr.line("outcome ", "would be changed").golden("journey16-plan")
+		tr.key("}", "- plan ").cursor("fail", "File[/etc/app.conf]")
+		tr.key("}", "- plan ").cursor("refresh", "Service[nginx]", "web.pp:21").line("outcome ", "would be refreshed")
+		tr.key("enter", "- plan > Service[nginx] ", "waits for").line("evaluated ", "as 4 of 11").golden("journey16-service")
+		tr.to("File[/etc/nginx/nginx.conf]").cursor("(change)", "subscribe, refreshes", "web.pp:21")
+		tr.key("enter", "- plan > File[/etc/nginx/nginx.conf] ", "Package[nginx]  require  web.pp:9").golden("journey16-file")
+		tr.key("v", "diff of File[/etc/nginx/nginx.conf]", "-worker_processes 2;", "+worker_processes auto;").golden("journey16-diff")
+		tr.key("esc", "- plan > File[").key("esc", "- plan > Service[").key("esc", "- plan of #1044").key("esc", "- Requests ")
 		tr.leave()
 	})
 }

@@ -247,6 +247,7 @@ var places = []struct {
 	{screen.InSettings, "Settings"},
 	{screen.InValue, "Value"},
 	{screen.InWhy, "Why"},
+	{screen.InPlan, "Plan"},
 	{screen.InCompare, "Compare"},
 	{screen.InConsole, "Text"},
 	{screen.InFirstRun, "First run"},

@@ -20,8 +20,8 @@ import (
 
 // Want is what a plan is asked for besides a catalog.
 type Want struct {
-	Checks         bool     // run the checks of exec
-	Tags, SkipTags []string // only, or not, resources with one of these
+	Checks         bool              // run the checks of exec
+	Tags, SkipTags []string          // only, or not, resources with one of these
 	Unknown        map[string]string // resources that cannot be known, by reference, and why
 }
 
@@ -81,12 +81,16 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case made:
 		s.wait.End()
-		s.result, s.err = m.Result, m.err
-		if s.err == nil {
-			s.choose("")
-			if i := s.next(-1, 1); i >= 0 {
-				s.list.To(i)
-			}
+		if s.err == nil { // else it was given up
+			s.err = m.err
+		}
+		if s.err != nil {
+			return nil
+		}
+		s.result = m.Result
+		s.choose("")
+		if i := s.next(-1, 1); i >= 0 {
+			s.list.To(i)
 		}
 	case filterChosen:
 		s.choose(string(m))
@@ -261,6 +265,9 @@ func (s *Screen) cells() (items []widget.Item) {
 func (s *Screen) copies() []widget.Item {
 	n := s.focus()
 	items := []widget.Item{widget.CopyItem('r', "resource", n.Resource), widget.CopyItem('a', "plan", s.env.Redacted(s.result.Plan.Text()))}
+	if logs := s.result.Plan.Logs; len(logs) > 0 {
+		items = append(items, widget.CopyItem('l', "log", s.env.Redacted(strings.Join(logs, "\n")+"\n")))
+	}
 	if n.Diff != "" {
 		items = append(items, widget.CopyItem('d', "diff", s.env.Redacted(n.Diff)))
 	}

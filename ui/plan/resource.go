@@ -91,7 +91,15 @@ func (r *resource) links(rows []row, title string, links []transaction.Link) []r
 		if outcome := r.outcome(l.Resource); outcome != "" {
 			text += "  (" + outcome + ")"
 		}
-		rows = append(rows, row{text: text + "  " + l.How(), to: l.Resource})
+		how := l.How()
+		for _, own := range []string{r.ref, l.Resource} { // both are on the screen already
+			how = strings.Replace(how, " of "+own, "", 1)
+		}
+		text += "  " + how
+		if at := place(l.File, l.Line); at != "" {
+			text += "  " + at
+		}
+		rows = append(rows, row{text: text, to: l.Resource})
 	}
 	return rows
 }

@@ -23,15 +23,15 @@ var columns = []widget.Column{
 
 // words are outcomes as they are shown, and how.
 var words = map[transaction.Outcome]struct {
-	text  string
-	style term.Style
+	text, sentence string
+	style          term.Style
 }{
-	transaction.Same:          {"same", term.Quiet},
-	transaction.WouldChange:   {"change", term.Touched},
-	transaction.WouldRefresh:  {"refresh", term.Touched},
-	transaction.WouldSkip:     {"skip", term.Quiet},
-	transaction.WouldFail:     {"fail", term.Failed},
-	transaction.CannotBeKnown: {"unknown", term.Attention},
+	transaction.Same:          {"same", "is in sync", term.Quiet},
+	transaction.WouldChange:   {"change", "would be changed", term.Touched},
+	transaction.WouldRefresh:  {"refresh", "would be refreshed", term.Touched},
+	transaction.WouldSkip:     {"skip", "would be skipped", term.Quiet},
+	transaction.WouldFail:     {"fail", "would fail", term.Failed},
+	transaction.CannotBeKnown: {"unknown", "cannot be known", term.Attention},
 }
 
 func (s *Screen) Context() (left, right term.Line) {
@@ -80,7 +80,7 @@ func (s *Screen) totals() term.Lines {
 	p := s.result.Plan
 	l := term.Of(term.Bold, " "+p.Totals.String())
 	if len(p.Logs) > 0 {
-		l.Put(term.Attention, "   "+term.Plural(len(p.Logs), "warning"))
+		l.Put(term.Quiet, "   "+term.Plural(len(p.Logs), "line")+" of log")
 	}
 	return term.Lines{l, s.env.Theme.HRule(s.width)}
 }
@@ -142,7 +142,9 @@ func end(text string, cells int) string {
 }
 
 // below is the lines of the detail.
-func (s *Screen) below() int { return max(min(12, s.height-head-1-len(s.shown)), min(7, s.height/3), 3) }
+func (s *Screen) below() int {
+	return max(min(12, s.height-head-1-len(s.shown)), min(7, s.height/3), 3)
+}
 
 // detail is all that there is to read of the resource under the cursor.
 func (s *Screen) detail() term.Lines {
@@ -158,10 +160,7 @@ func (s *Screen) detail() term.Lines {
 // rowsOf are what is known of a resource without its relations.
 func rowsOf(env *session.Env, n *transaction.Planned) []row {
 	w := words[n.Outcome]
-	rows := []row{{style: w.style, label: "would be", text: sentence(n)}}
-	if n.Outcome == transaction.Same {
-		rows[0].label = "is"
-	}
+	rows := []row{{style: w.style, label: "outcome", text: env.Redacted(sentence(n))}}
 	for _, c := range n.Changes {
 		rows = append(rows, row{label: c.Property, text: shortSums(env.RedactedAs(c.Property, c.String()))})
 	}
@@ -179,10 +178,7 @@ func rowsOf(env *session.Env, n *transaction.Planned) []row {
 
 // sentence is what would become of a resource, and why.
 func sentence(n *transaction.Planned) string {
-	text := map[transaction.Outcome]string{
-		transaction.Same: "in sync", transaction.WouldChange: "changed", transaction.WouldRefresh: "refreshed",
-		transaction.WouldSkip: "skipped", transaction.WouldFail: "tried, and fail", transaction.CannotBeKnown: "… cannot be known",
-	}[n.Outcome]
+	text := words[n.Outcome].sentence
 	if n.Outcome == transaction.WouldChange && len(n.RefreshedBy) > 0 {
 		text += " and refreshed"
 	}

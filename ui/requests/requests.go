@@ -411,7 +411,7 @@ func (r *Requests) Hints() []screen.Action {
 	if r.len() == 0 && r.filter != "" {
 		return []screen.Action{screen.Back, screen.FilterBy, screen.CommandLine}
 	}
-	hints := []screen.Action{screen.Enter, screen.FilterBy, screen.FilterCell}
+	hints := []screen.Action{screen.Enter, screen.FilterBy, screen.FilterCell, screen.PlanIt}
 	if len(r.picked) == 2 {
 		hints = append([]screen.Action{screen.DiffTwo}, hints...)
 	}

@@ -271,7 +271,7 @@ func (s *Steps) Hints() []screen.Action {
 		}
 		return []screen.Action{screen.StepOnce, screen.StepOver, screen.Finish, screen.Continue, screen.EditHeld, screen.Inject, screen.AsItWas, screen.Back, screen.ContinueAll, screen.AddBreak}
 	}
-	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write, screen.Zoom, screen.Tab}
+	return []screen.Action{screen.Enter, screen.Right, screen.OpenValue, screen.PlanIt, screen.DiffGood, screen.PrevInRun, screen.NextInRun, screen.CopyMenu, screen.Back, screen.Write, screen.Zoom, screen.Tab}
 }
 
 func (s *Steps) Handle(a screen.Command) tea.Cmd {

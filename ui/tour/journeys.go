@@ -82,6 +82,16 @@ func Journeys() []Journey {
 			{"esc", "All entries again.", []string{" entries"}, []string{"a01 ind=facts"}},
 			{"1", "Back to the requests.", []string{"follow o"}, nil},
 		}},
+		{"what would this catalog do here?", []Step{
+			{"/ out=stale enter", "A run used an old catalog. What would it do to this machine?", []string{"out=stale", " of "}, []string{" / out"}},
+			{"p", "p plans it: every resource in the order of evaluation, and the totals on top. Nothing is changed.", []string{"plan of #", " to change"}, nil},
+			{"} }", "} goes to the next one that is not in sync. The service would be refreshed, by the file before it.", []string{"would be refreshed"}, nil},
+			{"enter", "One resource: why, and what it waits for. enter on a line below \"waits for\" goes there.", []string{"plan > Service", "waits for"}, nil},
+			{"{ {", "{ goes back to what would be changed before: the file.", []string{"plan > File[/etc/nginx"}, nil},
+			{"v", "v shows how its content would change.", []string{"diff of File"}, nil},
+			{"1", "Back to the list of requests.", []string{"follow o", " of "}, nil},
+			{"esc", "And all of them again.", []string{"Requests  all "}, nil},
+		}},
 		{"which entry of LDAP won?", []Step{
 			{"/ terminus=ldap enter", "The directory has two entries of that name. The last one won, and the story names both.", []string{"terminus=ldap", " of ", "2 entries named b02"}, []string{" / term"}},
 			{"enter", "The steps of the request.", []string{"STEP", "BECAUSE"}, nil},

@@ -279,3 +279,35 @@ func TestReadSettings(t *testing.T) {
 		}
 	}
 }
+
+// The content of a file that would change is a unified diff, from nothing if it would be
+// made; what is secret, long or no text has none.
+func TestPlanDiff(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := p.system(systemtest.Case{}, p.settings())
+	systemtest.Tree{"old": {Content: "a\nb\n"}, "bytes": {Base64: "AAECAw=="}}.Plant(t, p.dir+"/root")
+	root := p.dir + "/root/"
+	for _, tt := range []struct{ name, parameters, want string }{
+		{"old", `"content": "a\nc\n"`, "--- " + root + "old\n+++ " + root + "old\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"},
+		{"new", `"content": "a\n"`, "--- /dev/null\n+++ " + root + "new\n@@ -0,0 +1 @@\n+a\n"},
+		{"same mode", `"content": "x", "ensure": "absent"`, ""},
+		{"old", `"content": {"__ptype": "Sensitive", "__pvalue": "hunter2"}`, "the diff is [redacted]\n"},
+		{"old", `"content": "a\nc\n", "show_diff": false`, "the diff is [redacted]\n"},
+		{"bytes", `"content": "a\n"`, "no diff: a content is not text\n"},
+		{"old", `"source": "puppet:///modules/web/x"`, ""},
+	} {
+		c := catalogOf(t, []byte(`{"name": "n", "catalog_format": 2, "resources": [
+			{"type": "File", "title": "`+root+tt.name+`", "kind": "compilable_type", "parameters": {`+tt.parameters+`}}]}`))
+		plan, err := transaction.MakePlan(t.Context(), c, transaction.Options{Settings: agent(m), System: m, Types: allTypes()}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := plan.Resources[0].Diff; got != tt.want {
+			t.Errorf("%s with %s: got %q, want %q", tt.name, tt.parameters, got, tt.want)
+		}
+		if strings.Contains(plan.Text()+plan.Diffs(), "hunter2") {
+			t.Errorf("a secret is in %s", plan.Text())
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package plan_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+	resource "indirtui/indirector/resource/machine"
+	"indirtui/indirector/resource/systemtest"
+	"indirtui/indirector/resource/transaction"
+	"indirtui/indirector/resource/types"
+	"indirtui/traces"
+	"indirtui/traces/store"
+	"indirtui/ui"
+	"indirtui/ui/console"
+	"indirtui/ui/plan"
+	"indirtui/ui/session"
+	"indirtui/ui/uitest"
+)
+
+const catalog = `{"name": "web01", "catalog_format": 2, "classes": [], "resources": [
+	{"type": "Class", "title": "Web", "kind": "class"},
+	{"type": "File", "title": "@ROOT@/a.conf", "file": "web.pp", "line": 3, "kind": "compilable_type", "parameters": {"content": "one\ntwo\n"}},
+	{"type": "File", "title": "@ROOT@/secret", "kind": "compilable_type", "parameters": {"content": "(masked pass, 7 B, tag d03a)"}},
+	{"type": "Package", "title": "nginx", "kind": "compilable_type", "parameters": {"ensure": "installed"}},
+	{"type": "Service", "title": "nginx", "file": "web.pp", "line": 9, "kind": "compilable_type",
+	 "parameters": {"ensure": "running", "enable": true, "subscribe": "File[@ROOT@/a.conf]"}},
+	{"type": "Exec", "title": "/bin/touch @ROOT@/made", "kind": "compilable_type", "parameters": {"unless": "/bin/touch @ROOT@/asked", "path": "/bin"}}],
+	"edges": [{"source": "Class[Web]", "target": "File[@ROOT@/a.conf]"}]}`
+
+// machine is a recorded system with one file that is not as it should be.
+func machine(t *testing.T) (*systemtest.System, string) {
+	t.Helper()
+	root := t.TempDir()
+	systemtest.Tree{"a.conf": {Content: "one\n2\n"}}.Plant(t, root)
+	return systemtest.New(systemtest.Case{Commands: []systemtest.Rule{
+		{Run: "~/usr/bin/dpkg-query .*", Out: "install ok installed nginx 1.22.1-9\n"},
+		{Run: "~/usr/bin/systemctl is-active .*", Out: "active\n"},
+		{Run: "~/usr/bin/systemctl is-enabled .*", Out: "enabled\n"},
+		{Run: "~/usr/bin/systemctl show .*", Out: "no\n"},
+	}}, root, resource.New(data.OfHash(nil), func(name string) (string, bool) {
+		value, is := map[string]string{"clientbucketdir": root + "/bucket", "digest_algorithm": "sha256"}[name]
+		return value, is
+	})), root
+}
+
+// answered is a log of one find of a catalog.
+func answered(t *testing.T, body string) *store.Store {
+	t.Helper()
+	s, err := store.Open(store.Options{Render: func(string, any) traces.Value {
+		return traces.Value{Model: "catalog", Format: "json", Size: len(body), Body: []byte(body)}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	tr := &traces.Trace{Verb: traces.Find, Indirection: "catalog", Key: "web01", Start: uitest.Began, Outcome: traces.Good, Served: traces.ByTerminus}
+	tr.ID = s.Begin(tr)
+	s.End(tr, uitest.Instance(body))
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func play(t *testing.T, log *store.Store, o console.Options) *uitest.Player {
+	t.Helper()
+	return uitest.New(t, ui.Config{Log: log, Commands: func(env *session.Env) session.Commander {
+		return console.New(t.Context(), env, o)
+	}}, 80, 24)
+}
+
+// on makes plans for a system.
+func on(m *systemtest.System) func(context.Context, *model.Catalog, plan.Want) (plan.Result, error) {
+	return func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
+		made, err := transaction.MakePlan(ctx, c, transaction.Options{Settings: transaction.ReadSettings(m), System: m, Types: types.All(), Unknown: want.Unknown}, want.Checks)
+		if err != nil {
+			return plan.Result{}, err
+		}
+		view, err := transaction.NewView(c, m, types.All())
+		return plan.Result{Plan: made, View: view}, err
+	}
+}
+
+// A plan runs only commands that look, and leaves every file as it was. Rule RES-SAFE-01.
+func TestPlanChangesNothing(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	p := play(t, answered(t, strings.ReplaceAll(catalog, "@ROOT@", root)), console.Options{Plan: on(m)})
+	p.Keys("p").Want("plan of #1", "1 to change, 1 restart, 2 cannot be known, 1 in sync")
+	calls := m.Calls()
+	if len(calls) == 0 {
+		t.Error("no command was run")
+	}
+	for _, call := range calls {
+		if !call.Looks {
+			t.Errorf("%s was run", call.Line())
+		}
+	}
+	left, err := filepath.Glob(root + "/*")
+	text, rerr := os.ReadFile(root + "/a.conf")
+	if err != nil || rerr != nil || len(left) != 1 || string(text) != "one\n2\n" {
+		t.Errorf("got %q with %q, %v, %v", left, text, err, rerr)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	p := play(t, answered(t, strings.ReplaceAll(catalog, "@ROOT@", root)), console.Options{Plan: on(m)})
+	cursor := func(want string) {
+		t.Helper()
+		if line := p.Cursor(); !strings.Contains(line, want) {
+			t.Errorf("cursor: got %q, want %q\n%s", line, want, p.Frame())
+		}
+	}
+	p.Keys("p")
+	cursor("change")
+	p.Keys("}")
+	cursor("unknown")
+	p.Want("cannot be known: content was redacted when")
+	p.Keys("{")
+	cursor("content differs")
+	p.Keys("f", "t").Want("type=File", "2 of 5")
+	p.Keys("esc").Want("5 of 5")
+	p.Keys("/", "outcome=refresh", "enter").Want("1 of 5")
+	cursor("Service[nginx]")
+	p.Keys("enter").Want("plan > Service[nginx]", "waits for", "refreshed by")
+	p.Keys("j", "enter").Want("plan > File[", "diff", "waited for by").Not("plan > Service")
+	p.Keys("v").Want("plan > diff of File[", "-2", "+two")
+	p.Keys("esc", "esc").Want("plan > Service[nginx]")
+	p.Keys("esc").Want("1 of 5").Keys("esc").Want("5 of 5").Keys("esc").Want("Requests")
+	p.Keys(":", "plan #1 checks=maybe", "enter").Want("checks=yes or checks=no?")
+}
+
+// A plan that takes long can be given up, and the screen goes on meanwhile.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	wants := make(chan plan.Want, 1)
+	p := play(t, answered(t, `{"name": "web01", "resources": [], "edges": [], "classes": []}`), console.Options{
+		Plan: func(ctx context.Context, _ *model.Catalog, want plan.Want) (plan.Result, error) {
+			wants <- want
+			<-ctx.Done()
+			return plan.Result{}, errors.New("too late")
+		},
+	})
+	p.Patience = time.Second / 10
+	p.Keys(":", "plan checks=yes tags=a,b", "enter").Want("esc cancels")
+	if want := <-wants; !want.Checks || len(want.Tags) != 2 {
+		t.Errorf("got %+v", want)
+	}
+	p.Keys("esc").Want("no plan was made: stopped by you").Not("too late")
+}
