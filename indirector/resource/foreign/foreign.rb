@@ -213,7 +213,8 @@ module Helper
     end
 
     def do_suitable(q)
-      made(q).suitable?
+      ral = made(q)
+      { 'suitable' => ral.suitable?, 'provider' => ral.provider ? ral.provider.class.name.to_s : '' }
     end
 
     # A transaction of one resource, whose provider has read what it reads beforehand.

@@ -46,10 +46,14 @@ func (whole) Set(_ context.Context, _ providers.System, r *types.Resource, prope
 	return fmt.Errorf("set %s of %q: resources of this type are done as a whole", property, r.Ref())
 }
 
-// Suitable asks Ruby, which may find now what was missing before.
+// Suitable asks Ruby, which may find now what was missing before. It chooses the provider of
+// a resource that has none.
 func (w whole) Suitable(ctx context.Context, r *types.Resource) (bool, error) {
 	v, err := w.h.ask(ctx, asked("suitable", r, true))
-	return v.Truthy(), err
+	if r.Provider == nil {
+		r.Provider = r.Type.Provider(v.Get("provider").Text())
+	}
+	return v.Get("suitable").Truthy(), err
 }
 
 // Do applies a resource. Rules RES-EV-02 and RES-EV-07.
@@ -101,8 +105,8 @@ func asked(do string, r *types.Resource, noop bool) question {
 		if r.Sensitive(name) {
 			sensitive = append(sensitive, data.OfString(name))
 		}
-		// What steers the run is ours.
-		if a.Kind == types.Metaparameter && name != "loglevel" {
+		// What steers the run is ours, and defaults are Ruby's.
+		if a.Kind == types.Metaparameter && name != "loglevel" || r.ByDefault(name) {
 			continue
 		}
 		if v, ok := original(r, a); ok {

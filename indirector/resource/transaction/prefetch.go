@@ -79,12 +79,14 @@ func (t *transaction) suitable(r *Resource) bool {
 // suits asks a provider that knows itself, until it is suitable. One that cannot answer is
 // taken for suitable: its error is that of the resource.
 func (t *transaction) suits(r *Resource, p providers.Suitabler) bool {
-	key := providerKey{r.RAL.Type.Name, keyOf(r).provider}
-	if !t.suitability[key] {
-		ok, err := p.Suitable(t.ctx, r.RAL)
-		t.suitability[key] = ok || err != nil
+	if r.RAL.Provider != nil && t.suitability[keyOf(r)] {
+		return true
 	}
-	return t.suitability[key]
+	ok, err := p.Suitable(t.ctx, r.RAL)
+	if ok = ok || err != nil; ok {
+		t.suitability[providerKey{r.RAL.Type.Name, keyOf(r).provider}] = true
+	}
+	return ok
 }
 
 // notSuitable fails a resource when nothing else can be done any more. Rule RES-TX-08.

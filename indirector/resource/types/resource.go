@@ -40,6 +40,7 @@ type value struct {
 	given     []data.Value // as it was set first
 	should    []data.Value // what became of it: one for parameters; nil: not managed
 	sensitive bool
+	byDefault bool
 	settled   data.Value // what a value like latest has turned out to be
 }
 
@@ -178,6 +179,7 @@ func (r *Resource) setDefault(a *Attribute) error {
 	if x == nil {
 		return nil
 	}
+	x.byDefault = true
 	return r.assign(x, v)
 }
 
@@ -221,6 +223,7 @@ func (r *Resource) Set(name string, v data.Value) error {
 	if x == nil {
 		return nil
 	}
+	x.byDefault = false
 	if err := r.assign(x, v); err != nil {
 		return r.at(refuse("Parameter %s failed on %s: %s", a.Name, r.Ref(), err))
 	}
@@ -414,6 +417,12 @@ func (r *Resource) Original(name string) []data.Value {
 		return x.given
 	}
 	return nil
+}
+
+// ByDefault reports whether an attribute has its default, which was not set.
+func (r *Resource) ByDefault(name string) bool {
+	x := r.values[r.name(name)]
+	return x != nil && x.byDefault
 }
 
 // Settle records what a wanted value, like latest, has turned out to be. Messages show it.
