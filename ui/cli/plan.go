@@ -16,6 +16,7 @@ import (
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
+	"indirtui/ui/command"
 )
 
 // A planCommand prints what applying a catalog here would do.
@@ -23,6 +24,7 @@ type planCommand struct {
 	p      *program
 	format string
 	checks bool
+	helper bool
 	tags   []string
 }
 
@@ -38,7 +40,8 @@ Nothing is changed: no file is written, no state is kept, and only commands run
 that are known to look. Checks of exec (unless, onlyif) are commands that may do
 anything: they are named, and run only with --checks. Resources whose types or
 providers this program does not have cannot be known; what depends on them is
-planned as if they were in sync.
+planned as if they were in sync. With --helper and --ruby, Puppet looks at those in
+a process beside this one, in noop: what its types and providers do to look is theirs.
 
 "indirtui schema plan" prints the schema of --format json.
 
@@ -48,6 +51,7 @@ Exit code: 0 there is nothing to do, 1 the catalog cannot be applied as a whole,
 	f := cmd.Flags()
 	f.StringVar(&c.format, "format", "text", "text or json")
 	f.BoolVar(&c.checks, "checks", false, "run the checks of exec, as noop does")
+	f.BoolVar(&c.helper, "helper", false, "let Puppet look at resources of types that are written in Ruby; it needs --ruby")
 	f.StringSliceVar(&c.tags, "tags", nil, "only resources with one of these `TAGS`")
 }
 
@@ -55,7 +59,10 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 	if err := checkFormat(c.format); err != nil {
 		return err
 	}
-	return c.p.withEngine(func(e *engine.Engine) error {
+	if c.helper && c.p.rubyPath() == "" {
+		return &command.UsageError{What: "--helper needs Ruby", Advice: "indirtui plan --helper --ruby auto CATALOG"}
+	}
+	return c.p.withEngine(func(e *engine.Engine) (err error) {
 		catalog, err := c.p.catalog(ctx, e, args[0])
 		if err != nil {
 			return err
@@ -67,6 +74,16 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All()}
 		if len(c.tags) > 0 {
 			options.Tags = c.tags
+		}
+		if c.helper {
+			h := c.p.helper(e)
+			defer func() { err = errors.Join(err, h.Close()) }()
+			var problems []error
+			options.Types, problems = h.Types(ctx, options.Types, catalog)
+			options.Provider = h.Provider
+			for _, problem := range problems {
+				c.p.report(problem.Error())
+			}
 		}
 		plan, err := transaction.MakePlan(ctx, catalog, options, c.checks)
 		if err != nil {

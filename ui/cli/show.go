@@ -228,6 +228,9 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
+		if v.p.rubyPath() != "" {
+			o.Foreign = func(ctx context.Context, name string) (*types.Type, error) { return v.p.foreignType(ctx, e, name) }
+		}
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }
 	}

@@ -74,6 +74,8 @@ type Options struct {
 	Situations [][2]string
 	// Machine is this machine as resource types ask for it, with its facts.
 	Machine func(context.Context) types.Host
+	// Foreign returns a type that is written in Ruby. It is nil where that is off.
+	Foreign func(ctx context.Context, name string) (*types.Type, error)
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each
