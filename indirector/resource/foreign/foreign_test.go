@@ -36,6 +36,9 @@ func newSite(t *testing.T) *site {
 	s.modulepath = filepath.Join(s.dir, "modules")
 	for name, text := range map[string]string{
 		"type/brick.rb": brickType, "provider/brick/clay.rb": brickProvider,
+		"type/tile.rb": "Puppet::Type.newtype(:tile) do\n ensurable\n newparam(:path, namevar: true)\nend\n",
+		"provider/tile/fired.rb": "Puppet::Type.type(:tile).provide(:fired) do\n confine exists: '" + s.dir + "/kiln'\n" +
+			"def exists?; false; end\n def create; end\nend\n",
 		"type/mason.rb": "Puppet::Type.newtype(:mason) do\n newparam(:name)\n def generate; []; end\nend\n",
 	} {
 		file := filepath.Join(s.modulepath, "wall/lib/puppet", name)
@@ -296,4 +299,74 @@ func TestAugeas(t *testing.T) {
 	}
 	got, _ = s.applied(t, false, r)
 	compare(t, got)
+}
+
+// TestSuitable: a provider may become suitable in a run. Rule RES-TX-08.
+func TestSuitable(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	got, _ := s.applied(t, false, declared("Tile", "t", "ensure", "present"), declared("Notify", "n"))
+	compare(t, got,
+		"Notice: n", "Notice: /Notify[n]/message: defined 'message' as 'n'",
+		"Error: Could not find a suitable provider for tile")
+	got, _ = s.applied(t, false, declared("Tile", "t", "ensure", "present", "provider", "fired"))
+	compare(t, got, "Error: /Tile[t]: Provider fired is not functional on this host")
+	got, report := s.applied(t, false,
+		declared("Tile", "t", "ensure", "present"), declared("File", s.dir+"/kiln", "ensure", "file"), declared("Tile", "u", "ensure", "present"))
+	compare(t, got,
+		"Notice: /File[DIR/kiln]/ensure: created", "Notice: /Tile[u]/ensure: created", "Notice: /Tile[t]/ensure: created")
+	for _, r := range report.Statuses {
+		if r.Type == "Tile" && r.Provider != "fired" {
+			t.Errorf("got %+v", r)
+		}
+	}
+}
+
+// TestPlan: without the helper such a resource cannot be known, with it it is looked at.
+// Rule RES-SAFE-01.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	path := filepath.Join(s.dir, "b")
+	c := &model.Catalog{Name: "here", Format: 2, Resources: []model.Resource{
+		declared("Brick", path, "ensure", "present"), declared("Notify", "n"),
+	}}
+	o := transaction.Options{
+		System: system.New(machine.New(data.OfHash(nil), nil)), Types: types.All(), Settings: transaction.Settings{ClientBucket: s.dir + "/bucket"},
+	}
+	plan, err := transaction.MakePlan(t.Context(), c, o, false)
+	if err != nil || plan.Resources[0].Outcome != transaction.CannotBeKnown || plan.Totals.Change != 1 {
+		t.Errorf("got %+v, %v", plan, err)
+	}
+	o.Types, _ = s.helper.Types(t.Context(), o.Types, c)
+	o.Provider = s.helper.Provider
+	plan, err = transaction.MakePlan(t.Context(), c, o, false)
+	if err != nil || plan.Resources[0].Outcome != transaction.WouldChange || plan.Totals.Change != 2 {
+		t.Errorf("got %+v, %v", plan, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the plan made it")
+	}
+}
+
+// TestWithout: an apply without the helper fails such resources alone. Rule RES-TX-08.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	c := &model.Catalog{Name: "here", Format: 2, Resources: []model.Resource{
+		declared("Brick", "/b"), declared("Notify", "n"), declared("Notify", "after", "require", "Brick[/b]"),
+	}}
+	result := transaction.Run(t.Context(), c, transaction.Options{
+		System: system.New(machine.New(data.OfHash(nil), nil)), Types: types.All(), Foreign: true,
+		Settings: transaction.Settings{ClientBucket: t.TempDir()},
+	})
+	var got []string
+	for _, l := range result.Report.Logs {
+		text, _ := transaction.ConsoleLine(l)
+		got = append(got, text)
+	}
+	compare(t, got[:len(got)-1],
+		"Notice: n", "Notice: /Notify[n]/message: defined 'message' as 'n'",
+		"Notice: /Notify[after]: Dependency Brick[/b] has failures: true",
+		"Warning: /Notify[after]: Skipping because of failed dependencies",
+		"Error: Could not find a suitable provider for brick")
 }
