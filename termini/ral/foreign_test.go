@@ -20,7 +20,7 @@ import (
 const toolType = `
 Puppet::Type.newtype(:tool) do
   ensurable
-  newparam(:name)
+  newparam(:name, namevar: true)
   newproperty(:size)
   provide(:dir) do
     def self.instances

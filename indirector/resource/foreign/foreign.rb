@@ -180,7 +180,7 @@ module Helper
     def shown(resource)
       {
         'type' => resource.type, 'title' => text(resource.title), 'tags' => resource.tags.to_a.map { |tag| text(tag) },
-        'parameters' => resource.to_hash.map { |name, v| [name.to_s, value(v)] }
+        'parameters' => resource.map { |name, v| [name.to_s, value(v)] }
       }
     end
 
