@@ -99,7 +99,8 @@ func (c *call) date(inst Instance, at time.Time) (Instance, traces.Answer, trace
 	return dated, traces.Set, c.to.dated
 }
 
-// saveTerminus stores the instance. If that fails the cache is not written.
+// saveTerminus stores the instance. If that fails the cache is not written, nor is it if
+// the terminus has a reason to leave the instance out.
 // Rules IND-SAVE-01, IND-SAVE-02, IND-SAVE-04.
 func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 	if c.req.Flags&traces.IgnoreTerminus != 0 {
@@ -110,8 +111,8 @@ func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 		return traces.Raised, c.raised(err), err
 	}
 	c.value = v
-	if c.resp.Served == traces.ByInjection {
-		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil
+	if because := c.live.Trace.Steps[traces.Terminus].Because; c.resp.Served == traces.ByInjection || v == nil && because.Reason == traces.NotApplied {
+		return traces.Nothing, because, nil
 	}
 	c.served(traces.Terminus)
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
@@ -126,6 +127,8 @@ func saveCache(c *call) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	case c.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil
+	case c.live.Trace.Steps[traces.Terminus].Because.Reason == traces.NotApplied:
+		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	case c.req.Flags&traces.IgnoreCacheSave != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: c.live.Trace.Caller}, nil
 	}

@@ -40,6 +40,7 @@ type RunStory struct {
 	plugins     string // which plugins could not be fetched, the first of them
 	report      string
 	end         RunEnd
+	resources   appliedResources
 }
 
 // maxMoves bounds what a run that never ends makes known.
@@ -71,6 +72,7 @@ func (r *RunStory) Add(t *Trace, body []byte) {
 	}
 	r.count(t)
 	switch {
+	case r.resources.add(t):
 	case t.Indirection == "catalog" && t.Verb == Find:
 		r.catalog(t, body)
 	case t.Verb == Save && t.Error == "" && r.saved(t, body):
@@ -206,6 +208,8 @@ func (r *RunStory) String() string {
 		b.WriteString(", " + r.round.String())
 	case r.stored:
 		b.WriteString(", catalog stored")
+	case r.resources.all > 0:
+		fmt.Fprintf(&b, ", %d resources", r.resources.all)
 	default:
 		b.WriteString(", no catalog")
 	}
@@ -216,6 +220,9 @@ func (r *RunStory) String() string {
 		fmt.Fprintf(&b, ", %d failed (%s)", r.failed, r.failure)
 	}
 	b.WriteString(", " + r.ended())
+	if cause := r.resources.cause(); cause != "" {
+		b.WriteString("; " + cause)
+	}
 	for _, s := range r.convergence() {
 		b.WriteString("; " + s)
 	}

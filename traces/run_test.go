@@ -22,6 +22,15 @@ func TestRunStory(t *testing.T) {
 		tr.Primary = traces.Slot{{Terminus: "rest", Kind: traces.FromSetting}}
 		return tr
 	}
+	leftOut := func(key, because string) *traces.Trace {
+		tr := one(traces.Save, "resource", key, "production", traces.Nil, "")
+		tr.Steps[traces.Terminus].Because = traces.Because{Reason: traces.NotApplied, About: "skip: dependency-failed: " + because}
+		return tr
+	}
+	faulty := func(tr *traces.Trace, f traces.Fault) *traces.Trace {
+		tr.Faults = append(tr.Faults, f)
+		return tr
+	}
 	fromCache := func(tr *traces.Trace) *traces.Trace {
 		tr.Served, tr.Cache = traces.ByCache, traces.Slot{{Terminus: "json", Kind: traces.FromSetting}}
 		return tr
@@ -101,6 +110,19 @@ func TestRunStory(t *testing.T) {
 			{one(traces.Find, "node", "web01", "qa", traces.Good, ""), `{"name":"web01","environment":"qa"}`},
 			{one(traces.Find, "catalog", "web01", "qa", traces.Good, ""), ""},
 		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 2 requests in 0.2 s, catalog from terminus rest, no report", false},
+		{"a resource fails", []step{
+			{one(traces.Save, "resource", "File/conf", "production", traces.Err, "no space left"), ""},
+			{leftOut("Exec/reload", "File[conf]"), ""},
+			{leftOut("Service/web", "File[conf], Exec[reload]"), ""},
+			{leftOut("Notify/done", "File[conf]"), ""},
+			{leftOut("Notify/other", "Package[x]"), ""},
+			{one(traces.Save, "report", "web01", "production", traces.Good, ""), `{"status":"failed"}`},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 6 requests in 0.6 s, 5 resources, report saved: status failed; Service[web] was not restarted: File[conf] failed (no space left); 2 more were skipped for the same reason", false},
+		{"a refresh fails", []step{
+			{faulty(one(traces.Save, "resource", "Service/web", "production", traces.ErrHidden, ""), traces.Fault{Origin: "refresh", Message: "exit 1"}), ""},
+			{leftOut("Notify/done", "Service[web]"), ""},
+			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, 2 resources, report saved; Notify[done] was skipped: Service[web] was not refreshed (exit 1), and no later run tries it again", false},
 		{"a catalog of another environment that the agent takes", []step{
 			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), `{"environment":"qa"}`},
 		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 1 request in 0.1 s, catalog from terminus rest (0 resources), no report; round 1 asked for environment production and got qa", false},

@@ -3,11 +3,13 @@ package ral
 import (
 	"context"
 	"io"
+	"maps"
 	"strings"
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/foreign"
+	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
 )
 
@@ -51,6 +53,20 @@ func (t *Terminus) byHelper(req *indirector.Request) (h *foreign.Helper, name, t
 		}})
 	}
 	return t.helper, name, title, nil
+}
+
+// foreign lets the helper do the resource of a key.
+func (t *Terminus) foreign(ctx context.Context, req *indirector.Request, l *look, o *transaction.Options) error {
+	h, name, _, err := t.byHelper(req)
+	if err != nil {
+		return err
+	}
+	if l.typ, err = h.Type(ctx, name); err != nil {
+		return err
+	}
+	o.Types = maps.Clone(o.Types)
+	o.Types[l.typ.Name], o.Provider = l.typ, h.Provider
+	return nil
 }
 
 func (t *Terminus) findForeign(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {

@@ -1,5 +1,5 @@
 // Package ral answers with the resources of this machine: what they are, as their
-// providers read it. Nothing is changed.
+// providers read it. A save applies one; everything else changes nothing.
 package ral
 
 import (
@@ -26,11 +26,15 @@ var Resource = indirector.Descriptor{
 	Name:        "ral",
 	Note:        "this machine, read anew",
 	Doc: "Reads resources of this machine: files, users, packages, services and others. The key is a type and a title; without a title a search lists all. " +
-		"What is not there is found as well, as a resource that is absent. Nothing is changed, and each command that is run to look is in the trace. " +
-		"Types that this program does not have itself are read by a helper process with Ruby and Puppet, where the configuration ruby allows it.",
+		"What is not there is found as well, as a resource that is absent. Each command that is run is in the trace. A save makes one what it should be, by itself or as part of a run; nothing else changes anything. " +
+		"Types that this program does not have itself are done by a helper process with Ruby and Puppet, where the configuration ruby allows it.",
 	Settings: []indirector.Setting{
 		{Name: "certname", Doc: "Whose facts are asked for: they decide which providers are used."},
 		{Name: "digest_algorithm", Doc: "The checksum of files."},
+		{Name: "noop", Doc: "Whether a save only shows what it would do."},
+		{Name: "tags", Doc: "What a save must be tagged with."},
+		{Name: "statefile", Doc: "Where a save notes that it was done."},
+		{Name: "clientbucketdir", Doc: "Where a save keeps what it replaces."},
 		{Name: "environment", Doc: "The environment of the helper."},
 		{Name: "modulepath", Doc: "Where modules with types are."},
 		{Name: "confdir", Doc: "The helper's."},
@@ -69,18 +73,14 @@ var (
 // LocalOnly reports true: Rule RES-RAL-07.
 func (*Terminus) LocalOnly() bool { return true }
 
-// Save fails: this program only looks.
-func (*Terminus) Save(context.Context, *indirector.Request) (any, error) {
-	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: "resources are not applied by this program yet; nothing was changed"}
-}
-
 // A look is one request.
 type look struct {
-	system providers.System
-	host   types.Host
-	set    *providers.Set
-	typ    *types.Type
-	title  string
+	machine providers.System // on which everything may be done
+	system  providers.System // on which it is looked only
+	host    types.Host
+	set     *providers.Set
+	typ     *types.Type
+	title   string
 }
 
 // look finds the type that a key names. Rule RES-RAL-01.
@@ -93,9 +93,9 @@ func (t *Terminus) look(ctx context.Context, key string) (*look, error) {
 		if host, err = t.machine(ctx); err != nil {
 			return nil, err
 		}
-		machine = system.New(host)
+		machine = machineOf(host)
 	}
-	l.system, l.host = system.ReadOnly(machine), types.NewSelection(host, nil)
+	l.machine, l.system, l.host = machine, system.ReadOnly(machine), types.NewSelection(host, nil)
 	return l, nil
 }
 
@@ -143,7 +143,7 @@ func (l *look) fresh(ctx context.Context) (indirector.Instance, error) {
 	if l.typ.Instances == types.ByProviders && len(is) > 0 && is[0].Value.Text() == "absent" {
 		note(ctx, r.Ref(), "nothing has this name: Puppet answers with a resource that is absent")
 	}
-	return l.resource(r, is), nil
+	return l.resource(r, is, every), nil
 }
 
 // refused is an error of making a resource, of the class that Puppet has for it.
@@ -182,7 +182,7 @@ func (l *look) listed(ctx context.Context, is providers.Found) (indirector.Insta
 			return nil, err
 		}
 	}
-	return l.resource(r, properties), nil
+	return l.resource(r, properties, every), nil
 }
 
 func (l *look) retrieve(ctx context.Context, r *types.Resource) ([]data.Pair, error) {
@@ -203,9 +203,11 @@ func (l *look) retrieve(ctx context.Context, r *types.Resource) ([]data.Pair, er
 	return is, err
 }
 
+func every(string) bool { return true }
+
 // resource is what Puppet answers: namevars that are not the title, properties in the
 // type's order, then the parameters that are set. Rule RES-RAL-03.
-func (l *look) resource(r *types.Resource, is []data.Pair) *model.Resource {
+func (l *look) resource(r *types.Resource, is []data.Pair, shown func(property string) bool) *model.Resource {
 	var all []data.Pair
 	title := r.Title
 	if l.typ.Name == "sshkey" && r.Value("type").IsNil() {
@@ -219,7 +221,7 @@ func (l *look) resource(r *types.Resource, is []data.Pair) *model.Resource {
 		}
 	}
 	for _, a := range l.typ.Attributes {
-		if a.Kind != types.Property || r.Provider != nil && !r.Provider.Supports(a.Features) {
+		if a.Kind != types.Property || !shown(a.Name) || r.Provider != nil && !r.Provider.Supports(a.Features) {
 			continue
 		}
 		v := find(is, a.Name)

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/transaction"
 	"indirtui/ui/command"
 )
 
@@ -23,6 +24,7 @@ type askCommand struct {
 	verb                       string
 	format, trace, file, input string
 	facts                      string
+	really                     bool // save resources
 }
 
 func (a *askCommand) build(cmd *cobra.Command) {
@@ -42,7 +44,8 @@ another, with the facts of a file above those that are stored. They are not save
 `
 	case "save":
 		note = `
-Saving a file_bucket_file prints the checksum that its contents have.
+Saving a file_bucket_file prints the checksum that its contents have. Saving a
+resource changes this machine, and needs --write and --really.
 `
 	}
 	cmd.Long = cmd.Short + `.
@@ -65,6 +68,7 @@ Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	}
 	if a.verb == "save" {
 		f.StringVar(&a.file, "file", "-", "read the instance from this file; - is standard input")
+		f.BoolVar(&a.really, "really", false, "save a resource, which changes this machine; needs --write")
 		f.StringVar(&a.input, "input", "", "the format of the instance: json, yaml, pson, msgpack (default by the name of the file, else json)")
 	}
 }
@@ -83,6 +87,12 @@ func (a *askCommand) run(ctx context.Context, args []string) error {
 	req.Caller = "cli"
 	if a.facts != "" && req.Indirection != "catalog" {
 		return &command.UsageError{What: "--facts is for catalogs", Advice: "write: indirtui find catalog NODE --facts FILE"}
+	}
+	if a.verb == "save" && req.Indirection == "resource" {
+		if !a.p.write || !a.really {
+			return &command.UsageError{What: "saving a resource changes this machine", Advice: "add --write and --really"}
+		}
+		ctx = transaction.Really(ctx)
 	}
 	given, err := givenFacts(a.facts)
 	if err != nil {

@@ -248,7 +248,7 @@ func (p *program) commands(root *cobra.Command) map[string]shellCommand {
 		"config": &configCommand{listing: list}, "config check": &configCheckCommand{p}, "config path": &configPathCommand{p},
 		"open": &openCommand{p: p}, "demo": &demoCommand{listing: list}, "check": &checkCommand{reading: read}, "diff": &diffCommand{reading: read},
 		"device": &deviceCommand{listing: list}, "node": &nodeCommand{}, "node deactivate": &nodeDeactivateCommand{list}, "node status": &nodeStatusCommand{list},
-		"compile": &compileCommand{compiling: compiling{p: p}}, "why": &whyCommand{compiling: compiling{p: p}}, "graph": &graphCommand{p: p}, "plan": &planCommand{p: p}, "parse": &parseCommand{p: p}, "check-types": &checkTypesCommand{listing: list}, "describe": &describeCommand{p: p}, "lookup": &lookupCommand{p: p}, "story": &storyCommand{read},
+		"compile": &compileCommand{compiling: compiling{p: p}}, "why": &whyCommand{compiling: compiling{p: p}}, "graph": &graphCommand{p: p}, "plan": &planCommand{p: p}, "apply": &applyCommand{compiling: compiling{p: p}}, "parse": &parseCommand{p: p}, "check-types": &checkTypesCommand{listing: list}, "describe": &describeCommand{p: p}, "lookup": &lookupCommand{p: p}, "story": &storyCommand{read},
 		"export": &exportCommand{reading: read}, "traces": &tracesCommand{}, "traces list": &tracesListCommand{p},
 		"traces ship": &tracesShipCommand{p}, "traces prune": &tracesPruneCommand{p: p}, "schema": &schemaCommand{p}, "version": &versionCommand{p},
 		"man": &manCommand{p, root},

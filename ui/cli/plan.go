@@ -62,7 +62,7 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 	if c.helper && c.p.rubyPath() == "" {
 		return &command.UsageError{What: "--helper needs Ruby", Advice: "indirtui plan --helper --ruby auto CATALOG"}
 	}
-	return c.p.withEngine(func(e *engine.Engine) (err error) {
+	return c.p.withEngine(func(e *engine.Engine) error {
 		catalog, err := c.p.catalog(ctx, e, args[0])
 		if err != nil {
 			return err
@@ -71,32 +71,37 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All()}
-		if len(c.tags) > 0 {
-			options.Tags = c.tags
-		}
-		if c.helper {
-			h := c.p.helper(e)
-			defer func() { err = errors.Join(err, h.Close()) }()
-			var problems []error
-			options.Types, problems = h.Types(ctx, options.Types, catalog)
-			options.Provider = h.Provider
-			for _, problem := range problems {
-				c.p.report(problem.Error())
-			}
-		}
-		plan, err := transaction.MakePlan(ctx, catalog, options, c.checks)
-		if err != nil {
-			return fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
-		}
-		if err := c.print(e, plan); err != nil {
-			return err
-		}
-		if code := plan.Totals.Exit(); code != 0 {
-			return exit(code)
-		}
-		return nil
+		return c.plan(ctx, e, catalog, host)
 	})
+}
+
+// plan prints the plan of a catalog. The exit code is that of its totals.
+func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) (err error) {
+	options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All(), Sources: command.Sources(e, "cli", "")}
+	if len(c.tags) > 0 {
+		options.Tags = c.tags
+	}
+	if c.helper {
+		h := c.p.helper(e)
+		defer func() { err = errors.Join(err, h.Close()) }()
+		var problems []error
+		options.Types, problems = h.Types(ctx, options.Types, catalog)
+		options.Provider = h.Provider
+		for _, problem := range problems {
+			c.p.report(problem.Error())
+		}
+	}
+	plan, err := transaction.MakePlan(ctx, catalog, options, c.checks)
+	if err != nil {
+		return fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
+	}
+	if err := c.print(e, plan); err != nil {
+		return err
+	}
+	if code := plan.Totals.Exit(); code != 0 {
+		return exit(code)
+	}
+	return nil
 }
 
 func (c *planCommand) print(e *engine.Engine, plan *transaction.Plan) error {

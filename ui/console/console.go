@@ -76,6 +76,9 @@ type Options struct {
 	Machine func(context.Context) types.Host
 	// Foreign returns a type that is written in Ruby. It is nil where that is off.
 	Foreign func(ctx context.Context, name string) (*types.Type, error)
+	// Apply applies the catalog of a file or node to this machine, which has the name
+	// that the user has typed, and returns the lines of its log. If nil, nothing is applied.
+	Apply func(context.Context, Applied) ([]string, error)
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each
@@ -521,6 +524,8 @@ func (c *Console) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case answered:
 		return c.answer(msg)
+	case applied:
+		return c.applied(msg)
 	case printed:
 		return c.reply(string(msg))
 	case warned:

@@ -106,6 +106,10 @@ func askCommands() []cmd {
 			shellNext: nextNode, shell: shell{looks, "CATALOG [RESOURCE]", "The order of the resources of a catalog, or what one of them waits for"},
 		},
 		{
+			name: "apply", args: "CATALOG confirm=HOST [noop] [host=NAME]", help: "apply a catalog to this machine, each resource by a request; needs write on", offered: func(c *Console) bool { return c.o.Apply != nil }, run: apply,
+			shellNext: nextNode, shell: shell{asks, "CATALOG", "Apply a catalog to this machine; without --really only a plan is printed"},
+		},
+		{
 			name: "describe", args: "[TYPE]", help: "a resource type, and why this provider here; alone a list", offered: func(c *Console) bool { return c.o.Machine != nil }, next: nextDescribe, run: describeType,
 			shellNext: nextDescribe, shell: shell{looks, "[TYPE ...]", "A resource type: attributes, values, providers, and why this provider here"},
 		},

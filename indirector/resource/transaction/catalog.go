@@ -81,7 +81,7 @@ func Convert(c *model.Catalog, by Conversion) (*Catalog, error) {
 
 // convert makes one instance. The kind of a resource decides of what. Rule RES-CONV-02.
 func (c *Catalog) convert(m *model.Resource, format int64) (*Resource, error) {
-	r := &Resource{Type: m.Type, Title: m.Title, File: m.File, Line: m.Line, Tags: m.Tags, virtual: m.Virtual}
+	r := &Resource{Type: m.Type, Title: m.Title, File: m.File, Line: m.Line, Tags: m.Tags, virtual: m.Virtual, declared: m}
 	t := c.Types[strings.ToLower(m.Type)]
 	switch {
 	case m.Kind == "compilable_type" && t == nil && c.Foreign:

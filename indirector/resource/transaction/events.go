@@ -30,12 +30,26 @@ func (t *transaction) send(r *Resource, events []*event) {
 			t.queue(r, r, byName[name][:1])
 		}
 	}
+	if len(events) > 0 && t.Request != nil {
+		t.after(r, Answer{Step: EventsOut, Text: count(len(events)), Chain: receivers(r)})
+	}
 	if unschedules {
 		t.log.resource(r, "info", "Unscheduling refresh on "+r.String())
 		if _, ok := t.queued[r]; ok {
 			t.queued[r] = nil
 		}
 	}
+}
+
+// receivers are those that take the events of r.
+func receivers(r *Resource) []*Resource {
+	var all []*Resource
+	for _, edge := range edgesOf(r.out) {
+		if edge.Refresh && edge.To.refreshable() && edge.To.Kind != Whit {
+			all = append(all, edge.To)
+		}
+	}
+	return all
 }
 
 func (r *Resource) refreshable() bool {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/types"
 )
 
@@ -28,10 +29,11 @@ type Resource struct {
 	Tags  []string
 	RAL   *types.Resource // nil if it is not Plain
 
-	of        *Resource  // what a whit begins or ends
-	shown     string     // what messages call a whit
-	completed bool       // a whit is the end
-	waits     []relation // by require, subscribe, before and notify, in this order
+	declared  *model.Resource // nil if the catalog has none of it
+	of        *Resource       // what a whit begins or ends
+	shown     string          // what messages call a whit
+	completed bool            // a whit is the end
+	waits     []relation      // by require, subscribe, before and notify, in this order
 	virtual   bool
 	byDefault bool        // was not declared
 	problem   error       // why its type refuses a Foreign one; nil if the type is not known

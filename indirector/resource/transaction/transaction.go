@@ -28,6 +28,11 @@ type Options struct {
 	// Resolve computes deferred values. If it is nil, they fail.
 	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
 	Observer Observer // may be nil
+	// Request applies a resource by a request of its own, whose terminus takes it: see
+	// [Visit]. If it is nil, resources are applied without requests.
+	Request func(ctx context.Context, v *Visit) error
+	// Sources has what files are copied from that is not on this machine. It may be nil.
+	Sources providers.Sources
 	// Stop reports that a run is to end before the next resource. It may be nil.
 	Stop     func() bool
 	LogLevel string          // the lowest that is kept; "" is info
@@ -92,7 +97,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.LogLevel == "" {
 		t.LogLevel = "info"
 	}
-	t.native = &providers.Set{Log: t.providerLine}
+	t.native = &providers.Set{Log: t.providerLine, Sources: o.Sources}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }
@@ -197,11 +202,14 @@ func (t *transaction) walk() error {
 			return t.traced(r, progress)
 		},
 		Deferred: t.notSuitable,
-		Canceled: func(r *Resource) {
-			t.status(r).Skipped = true
-			t.log.resource(r, "debug", "Transaction canceled, skipping")
-		},
+		Canceled: t.canceled,
 	})
+}
+
+// canceled skips what was ready when the run was to end. Rule RES-TX-10.
+func (t *transaction) canceled(r *Resource) {
+	t.status(r).Skipped = true
+	t.log.resource(r, "debug", "Transaction canceled, skipping")
 }
 
 // traced evaluates a resource, and logs that if evaltrace is set. Rule RES-TX-09.
@@ -218,8 +226,16 @@ func (t *transaction) traced(r *Resource, progress int) error {
 	return err
 }
 
-// visit evaluates one resource. Rule RES-TX-03.
+// visit evaluates one resource. What the catalog has not declared is no request.
 func (t *transaction) visit(r *Resource) error {
+	if t.Request == nil || r.Kind == Whit || r.byDefault {
+		return t.evaluateOne(r)
+	}
+	return t.byRequest(r)
+}
+
+// evaluateOne skips or applies a resource. Rule RES-TX-03.
+func (t *transaction) evaluateOne(r *Resource) error {
 	if t.unknown(r) {
 		return nil
 	}
@@ -232,9 +248,7 @@ func (t *transaction) visit(r *Resource) error {
 		return err
 	}
 	if s.because != "" {
-		t.status(r).Skipped = true
-		t.unschedule(r)
-		t.store.keep(r.Ref())
+		t.leaveOut(r)
 		step := Schedule
 		if s.because == DependencyFailed {
 			step = Dependencies
@@ -242,12 +256,20 @@ func (t *transaction) visit(r *Resource) error {
 		t.after(r, Answer{Step: step, Text: "skipped", Because: s.because, Detail: s.detail, Chain: s.chain})
 		return nil
 	}
+	t.passed(r)
 	st := t.keep(t.apply(r))
 	if !st.hasFailed() {
 		t.send(r, st.events)
 	}
 	t.refresh(r)
 	return nil
+}
+
+// leaveOut marks a resource as skipped. Rule RES-TX-05.
+func (t *transaction) leaveOut(r *Resource) {
+	t.status(r).Skipped = true
+	t.unschedule(r)
+	t.store.keep(r.Ref())
 }
 
 // resolve computes deferred values of a resource. Rule RES-CONV-03.

@@ -1,0 +1,110 @@
+package ral
+
+import (
+	"context"
+	"errors"
+
+	"indirtui/indirector"
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/system"
+	"indirtui/indirector/resource/transaction"
+	"indirtui/indirector/resource/types"
+	"indirtui/traces"
+)
+
+// Save applies a resource: in a run that is going on, if the request is of one, else by
+// itself, and answers with the resource and a report. Rule RES-RAL-05.
+func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, error) {
+	wanted, ok := req.Instance.(*model.Resource)
+	if !ok {
+		return nil, errors.New("save a resource: the instance is none")
+	}
+	if v := transaction.VisitOf(ctx); v != nil {
+		return nil, explain(ctx, wanted, func() (transaction.Taken, error) { return v.Take(ctx, wanted) })
+	}
+	if !transaction.IsReally(ctx) {
+		return nil, &indirector.Failure{
+			Class: "Puppet::DevError", Message: "saving a resource changes this machine; nothing was changed",
+			Hidden: "indirtui save resource KEY --write --really does it",
+		}
+	}
+	return t.alone(ctx, req, wanted)
+}
+
+// explain leaves in the trace what became of a resource. A refresh that failed is hidden:
+// no later run tries it again.
+func explain(ctx context.Context, wanted *model.Resource, take func() (transaction.Taken, error)) error {
+	taken, err := take()
+	switch {
+	case err != nil:
+		return &indirector.Failure{Message: err.Error(), Err: err}
+	case taken.Word == transaction.Skipped:
+		traces.Explain(ctx, taken.Word+": "+taken.Text)
+		return indirector.NotFound(traces.NotApplied, taken.Word+": "+taken.Text)
+	}
+	text := taken.Word
+	if taken.Text != "" {
+		text += ": " + taken.Text
+	}
+	traces.Explain(ctx, text)
+	if taken.Lost != "" {
+		traces.FromContext(ctx).Fault(traces.Fault{
+			Step: traces.Terminus, Origin: "refresh", Message: taken.Lost,
+			Hidden: wanted.Ref() + " goes on as it was: the next run does not try the refresh again",
+		})
+	}
+	return nil
+}
+
+// alone applies a resource by itself.
+func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *model.Resource) (any, error) {
+	l, err := t.look(ctx, req.Key)
+	if err != nil {
+		return nil, err
+	}
+	o := transaction.Options{Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All()}
+	if isForeign(req) {
+		if err := t.foreign(ctx, req, l, &o); err != nil {
+			return nil, err
+		}
+	}
+	pairs := wanted.Parameters.Hash()
+	for _, p := range pairs {
+		if l.typ.Attribute(p.Key.Text()) == nil {
+			return nil, &indirector.Failure{Message: "no parameter named '" + p.Key.Text() + "'"}
+		}
+	}
+	r, err := types.New(l.typ, l.host, types.Given{Title: wanted.Title, Values: pairs}, nil)
+	if err != nil {
+		return nil, refused(err)
+	}
+	m := *wanted
+	m.Kind, m.Tags = "compilable_type", r.Tags
+	var one *transaction.One
+	err = explain(ctx, wanted, func() (taken transaction.Taken, err error) {
+		one, err = transaction.ApplyOne(ctx, &m, o)
+		if one != nil {
+			taken = one.Taken
+		}
+		return taken, err
+	})
+	if one == nil {
+		return nil, err
+	}
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) { // Puppet answers as if nothing were wrong
+		traces.FromContext(ctx).Fault(traces.Fault{
+			Step: traces.Terminus, Origin: "resource", Message: indirector.Message(err), Hidden: "the report has the failure, the answer has not",
+		})
+	}
+	managed := func(name string) bool { return name == "ensure" || one.Resource.Managed(name) }
+	after := l.resource(one.Resource, one.Is, managed)
+	after.Tags = m.Tags
+	return []indirector.Instance{after, one.Report}, nil
+}
+
+// machineOf is this machine, with the bucket that backups go to.
+func machineOf(host types.Host) *system.System {
+	s := system.New(host)
+	s.Bucket, _ = host.Setting("clientbucketdir")
+	return s
+}

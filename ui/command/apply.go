@@ -1,0 +1,163 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"indirtui/indirector"
+	"indirtui/indirector/engine"
+	"indirtui/indirector/host/filelock"
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/foreign"
+	"indirtui/indirector/resource/system"
+	"indirtui/indirector/resource/transaction"
+	"indirtui/indirector/resource/types"
+	"indirtui/traces"
+)
+
+// An Applying applies catalogs to this machine: a run, of which each resource is a
+// request.
+type Applying struct {
+	Engine *engine.Engine
+	Host   types.Host
+	Noop   bool            // whatever the setting is
+	Caller string          // of the requests: "cli", "you"
+	Log    func(model.Log) // takes each line of the log; may be nil
+	Stop   func() bool     // ends the run before the next resource; may be nil
+	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
+	Helper *foreign.Helper
+}
+
+// Run applies a catalog and saves its report. Only one run at a time is allowed on a
+// machine, Puppet's own included: the error is then why there was none. Rules RES-SAFE-03
+// and RES-REP-07.
+func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *transaction.Result, err error) {
+	release, err := a.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	o := transaction.Options{
+		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
+		Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
+		Report: &model.Report{TransactionUUID: newRun(), Environment: catalog.Environment},
+	}
+	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	o.Noop = o.Noop || a.Noop
+	o.Agent = a.Engine.Application == "agent"
+	run := &running{a, o.Report.TransactionUUID}
+	o.Request, o.Sources = run.request, Sources(a.Engine, a.Caller, run.id)
+	a.foreign(ctx, &o, catalog)
+	result = transaction.Run(ctx, catalog, o)
+	run.report(context.WithoutCancel(ctx), result.Report)
+	return result, nil
+}
+
+// foreign lets the helper do what this program does not do itself.
+func (a *Applying) foreign(ctx context.Context, o *transaction.Options, catalog *model.Catalog) {
+	if a.Helper == nil {
+		return
+	}
+	var problems []error
+	o.Types, problems = a.Helper.Types(ctx, o.Types, catalog)
+	o.Provider = a.Helper.Provider
+	for _, problem := range problems {
+		if a.Log != nil {
+			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: problem.Error()})
+		}
+	}
+}
+
+func (a *Applying) setting(name string) string {
+	v, _ := a.Host.Setting(name)
+	return v
+}
+
+func (a *Applying) machine() *system.System {
+	s := system.New(a.Host)
+	s.Bucket = a.setting("clientbucketdir")
+	return s
+}
+
+// lock takes the lock of Puppet's agents, unless they are disabled.
+func (a *Applying) lock() (release func() error, err error) {
+	if file := a.setting("agent_disabled_lockfile"); file != "" {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			var is struct {
+				Message string `json:"disabled_message"`
+			}
+			_ = json.Unmarshal(text, &is) // without a message it is disabled as well
+			return nil, &indirector.Failure{Path: file, Message: fmt.Sprintf(
+				"Skipping run of Puppet configuration client; administratively disabled (Reason: '%s');\nUse 'puppet agent --enable' to re-enable.",
+				cmp.Or(is.Message, "reason not specified"))}
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("read %q: %w", file, err)
+		}
+	}
+	file := a.setting("agent_catalog_run_lockfile")
+	release, err = filelock.LockPID(file)
+	if held := (*filelock.HeldError)(nil); errors.As(err, &held) {
+		return nil, &indirector.Failure{
+			Path: file, Hidden: held.Error(), Err: err,
+			Message: fmt.Sprintf("Run of Puppet configuration client already in progress; skipping  (%s exists)", file),
+		}
+	}
+	return release, err
+}
+
+// newRun is an id as Puppet makes them for its runs.
+func newRun() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// A running is a run that goes on.
+type running struct {
+	*Applying
+	id string
+}
+
+// request applies a resource: only the terminus ral can do that, so it is named.
+func (r *running) request(ctx context.Context, v *transaction.Visit) error {
+	wanted := v.Wanted()
+	_, err := r.Engine.Do(v.Context(ctx), &indirector.Request{
+		Indirection: "resource", Verb: indirector.Save, Key: wanted.Key(), Keyed: true, Instance: wanted,
+		Terminus: "ral", Cache: indirector.Off, Environment: r.setting("environment"), Caller: r.Caller, Run: r.id,
+	})
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return errors.New(indirector.Message(err))
+	}
+	return nil
+}
+
+// report saves the report: first where it is sent to, then where it is kept.
+func (r *running) report(ctx context.Context, report *model.Report) {
+	save := func(flags traces.Flags, failed string) {
+		_, err := r.Engine.Do(ctx, &indirector.Request{
+			Indirection: "report", Verb: indirector.Save, Instance: report, Flags: flags,
+			Environment: report.Environment, Caller: r.Caller, Run: r.id,
+		})
+		if err != nil && !errors.Is(err, indirector.ErrNotFound) && r.Log != nil {
+			r.Log(model.Log{Level: "err", Source: "Puppet", Message: failed + indirector.Message(err)})
+		}
+	}
+	if r.setting("report") != "false" {
+		save(traces.IgnoreCacheSave, "Could not send report: ")
+	}
+	save(traces.IgnoreTerminus, "Could not save last run local report: ")
+}
