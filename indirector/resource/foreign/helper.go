@@ -121,6 +121,8 @@ func (h *Helper) answer(ctx context.Context, q question) (data.Value, error) {
 
 // start starts the child with the settings of this program.
 func (h *Helper) start(ctx context.Context) (err error) {
+	_, span := traces.Start(ctx, traces.Exec, "start "+h.o.Ruby+" for types in Ruby")
+	defer func() { span.End("started", traces.Because{}, err) }()
 	h.child, err = child.Script{
 		Argv: []string{h.o.Ruby, "-EUTF-8", "-W0", "-"}, Text: script, MaxLine: maxMessage, MaxRest: maxPrinted,
 		Env: func(string) []string { return os.Environ() },

@@ -79,20 +79,22 @@ func (a *application) retrieve() error {
 	if a.plan != nil && a.r.Type == "Exec" {
 		machine = a.plan.checks
 	}
-	var pairs []data.Pair
-	var err error
 	if w, ok := p.(providers.Whole); ok {
-		pairs, err = a.whole(w)
-	} else {
-		pairs, err = p.Retrieve(a.ctx, machine, a.r.RAL)
+		return a.whole(w)
 	}
+	pairs, err := p.Retrieve(a.ctx, machine, a.r.RAL)
+	a.read(pairs)
+	a.after(a.r, Answer{Step: Retrieve, Text: fmt.Sprint(len(pairs), " properties"), Err: err})
+	return err
+}
+
+// read keeps what was read.
+func (a *application) read(pairs []data.Pair) {
 	for _, pair := range pairs {
 		name := pair.Key.Str()
 		a.is[name] = pair.Value
 		a.names = append(a.names, name)
 	}
-	a.after(a.r, Answer{Step: Retrieve, Text: fmt.Sprint(len(pairs), " properties"), Err: err})
-	return err
 }
 
 // changeAll syncs ensure, and if there is nothing to do about that, all others. Rule

@@ -3,24 +3,27 @@ package transaction
 import (
 	"errors"
 
-	"indirtui/indirector/data"
 	"indirtui/indirector/resource/providers"
 )
 
-// whole lets a provider do the resource at once. What it did becomes events in changeAll.
-func (a *application) whole(p providers.Whole) ([]data.Pair, error) {
-	noop := a.noop(a.r)
+// whole lets a provider do the resource at once: what it reads, compares and changes is one
+// step. What it did becomes events in changeAll.
+func (a *application) whole(p providers.Whole) error {
+	noop, step := a.noop(a.r), Retrieve
 	if !noop {
-		if err := a.before(a.r, Change, ""); err != nil {
-			return nil, err
+		a.after(a.r, Answer{Step: Retrieve, Text: byHelper + ", with what follows"})
+		step = Change
+		if err := a.before(a.r, step, ""); err != nil {
+			return err
 		}
 	}
 	done, err := p.Do(a.ctx, a.System, a.r.RAL, noop)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		a.done = done
+		a.read(done.Is)
 	}
-	a.done = done
-	return done.Is, nil
+	a.after(a.r, Answer{Step: step, Text: byHelper, Err: err})
+	return err
 }
 
 // adopt makes lines and events of what a provider did.
