@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/foreign"
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/types"
@@ -24,7 +26,8 @@ var Resource = indirector.Descriptor{
 	Name:        "ral",
 	Note:        "this machine, read anew",
 	Doc: "Reads resources of this machine: files, users, packages, services and others. The key is a type and a title; without a title a search lists all. " +
-		"What is not there is found as well, as a resource that is absent. Each command that is run is in the trace. A save makes one what it should be, by itself or as part of a run; nothing else changes anything.",
+		"What is not there is found as well, as a resource that is absent. Each command that is run is in the trace. A save makes one what it should be, by itself or as part of a run; nothing else changes anything. " +
+		"Types that this program does not have itself are done by a helper process with Ruby and Puppet, where the configuration ruby allows it.",
 	Settings: []indirector.Setting{
 		{Name: "certname", Doc: "Whose facts are asked for: they decide which providers are used."},
 		{Name: "digest_algorithm", Doc: "The checksum of files."},
@@ -32,6 +35,13 @@ var Resource = indirector.Descriptor{
 		{Name: "tags", Doc: "What a save must be tagged with."},
 		{Name: "statefile", Doc: "Where a save notes that it was done."},
 		{Name: "clientbucketdir", Doc: "Where a save keeps what it replaces."},
+		{Name: "environment", Doc: "The environment of the helper."},
+		{Name: "modulepath", Doc: "Where modules with types are."},
+		{Name: "confdir", Doc: "The helper's."},
+		{Name: "codedir", Doc: "The helper's."},
+		{Name: "vardir", Doc: "The helper's."},
+		{Name: "libdir", Doc: "Types that were synced."},
+		{Name: "environmentpath", Doc: "The helper's."},
 	},
 	Rules: []string{"RES-RAL-01"},
 	Type:  (*Terminus)(nil),
@@ -48,6 +58,9 @@ type Terminus struct {
 	// program runs on.
 	System providers.System
 	Host   types.Host
+
+	mu     sync.Mutex
+	helper *foreign.Helper // nil until a type needs it
 }
 
 var (
@@ -74,12 +87,6 @@ type look struct {
 func (t *Terminus) look(ctx context.Context, key string) (*look, error) {
 	name, title, _ := strings.Cut(key, "/")
 	l := &look{typ: types.All()[strings.ToLower(name)], title: title, set: &providers.Set{}}
-	if l.typ == nil {
-		return nil, &indirector.Failure{
-			Message: "Could not find type " + name,
-			Hidden:  "this program has no such type; types that are written in Ruby are not read yet",
-		}
-	}
 	machine, host := t.System, t.Host
 	if machine == nil {
 		var err error
@@ -95,6 +102,9 @@ func (t *Terminus) look(ctx context.Context, key string) (*look, error) {
 // Find returns a resource as it is. One that is not there is found, too. Rules RES-RAL-02
 // and RES-RAL-03.
 func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if isForeign(req) {
+		return t.findForeign(ctx, req)
+	}
 	l, err := t.look(ctx, req.Key)
 	if err != nil {
 		return nil, err
@@ -261,24 +271,14 @@ func plain(v data.Value) data.Value {
 // Search returns all resources of a type whose attributes, as texts, are those of the
 // options, in order of titles. Rule RES-RAL-04.
 func (t *Terminus) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+	if isForeign(req) {
+		return t.searchForeign(ctx, req)
+	}
 	l, err := t.look(ctx, req.Key)
 	if err != nil {
 		return nil, err
 	}
-	wanted := map[string]string{}
-	if req.Remote != nil {
-		note(ctx, "options ip, node, authenticated", "belong to the request and filter nothing")
-	}
-	for _, o := range req.Options {
-		if slices.Contains(ofRequest, o.Name) {
-			note(ctx, "option "+o.Name, "belongs to the request and filters nothing")
-			continue
-		}
-		wanted[o.Name] = data.OfAny(o.Value).Text()
-	}
-	if l.title != "" {
-		wanted["name"] = l.title
-	}
+	wanted := conditions(ctx, req, l.title)
 	all, err := l.instances(ctx)
 	if err != nil {
 		return nil, err
@@ -292,22 +292,46 @@ func (t *Terminus) Search(ctx context.Context, req *indirector.Request) ([]indir
 		if err != nil {
 			return nil, err
 		}
-		if res := r.(*model.Resource); l.fits(res, wanted) {
+		if res := r.(*model.Resource); fits(res, wanted, l.typ.Namevars) {
 			found = append(found, res)
 		}
 	}
+	return sorted(found), nil
+}
+
+// conditions are the attributes that a search asks for, as texts. Rule RES-RAL-04.
+func conditions(ctx context.Context, req *indirector.Request, title string) map[string]string {
+	wanted := map[string]string{}
+	if req.Remote != nil {
+		note(ctx, "options ip, node, authenticated", "belong to the request and filter nothing")
+	}
+	for _, o := range req.Options {
+		if slices.Contains(ofRequest, o.Name) {
+			note(ctx, "option "+o.Name, "belongs to the request and filters nothing")
+			continue
+		}
+		wanted[o.Name] = data.OfAny(o.Value).Text()
+	}
+	if title != "" {
+		wanted["name"] = title
+	}
+	return wanted
+}
+
+// sorted returns resources in order of titles.
+func sorted(found []*model.Resource) []indirector.Instance {
 	slices.SortStableFunc(found, func(a, b *model.Resource) int { return strings.Compare(a.Title, b.Title) })
 	list := make([]indirector.Instance, len(found))
 	for i, r := range found {
 		list[i] = r
 	}
-	return list, nil
+	return list
 }
 
-func (l *look) fits(r *model.Resource, wanted map[string]string) bool {
+func fits(r *model.Resource, wanted map[string]string, namevars []string) bool {
 	for name, want := range wanted {
 		v, ok := r.Parameters.Lookup(name)
-		if !ok && (name == "name" || slices.Contains(l.typ.Namevars, name)) {
+		if !ok && (name == "name" || slices.Contains(namevars, name)) {
 			v = data.OfString(r.Title)
 		}
 		if v.Text() != want {

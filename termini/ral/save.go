@@ -63,6 +63,12 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	if err != nil {
 		return nil, err
 	}
+	o := transaction.Options{Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All(), Sources: &providers.Requests{Do: t.env.Do}}
+	if isForeign(req) {
+		if err := t.foreign(ctx, req, l, &o); err != nil {
+			return nil, err
+		}
+	}
 	pairs := wanted.Parameters.Hash()
 	for _, p := range pairs {
 		if l.typ.Attribute(p.Key.Text()) == nil {
@@ -75,12 +81,9 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	}
 	m := *wanted
 	m.Kind, m.Tags = "compilable_type", r.Tags
-	settings := transaction.ReadSettings(l.machine)
 	var one *transaction.One
 	err = explain(ctx, wanted, func() (taken transaction.Taken, err error) {
-		one, err = transaction.ApplyOne(ctx, &m, transaction.Options{
-			Settings: settings, System: l.machine, Types: types.All(), Sources: &providers.Requests{Do: t.env.Do},
-		})
+		one, err = transaction.ApplyOne(ctx, &m, o)
 		if one != nil {
 			taken = one.Taken
 		}

@@ -57,6 +57,9 @@ report goes where the report indirection is routed to. As application agent, whi
 is the default but for manifests, the run keeps the transaction store, by which
 later runs know what was changed behind Puppet's back.
 
+Resources whose types are written in Ruby fail, unless --ruby lets Puppet do them
+in a process beside this one; all others are applied.
+
 The first interrupt lets the resource in hand finish and skips the rest; the second
 one ends commands that run.
 
@@ -183,12 +186,15 @@ func (c *applyCommand) confirm(e *engine.Engine, catalog *model.Catalog) error {
 }
 
 // apply runs the catalog. When the program is to end, it goes on up to the next resource. Rule RES-SAFE-04.
-func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) error {
+func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) (err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop, done := interrupts(ctx, cancel)
 	defer done()
-	a := &command.Applying{Engine: e, Host: host, Caller: "cli", Stop: stop, Log: func(l model.Log) { c.log(e, l) }}
+	a := &command.Applying{Engine: e, Host: host, Caller: "cli", Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e)}
+	if a.Helper != nil {
+		defer func() { err = errors.Join(err, a.Helper.Close()) }()
+	}
 	result, err := a.Run(running, catalog)
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Hidden != "" {
 		return fmt.Errorf("%w: %s", err, f.Hidden)
@@ -277,6 +283,10 @@ func (p *program) applyHere(e *engine.Engine) func(context.Context, console.Appl
 				text, _ := transaction.ConsoleLine(l)
 				lines = append(lines, redacted(e, text))
 			},
+			Helper: p.helper(e),
+		}
+		if run.Helper != nil {
+			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
 		_, err = run.Run(context.WithoutCancel(ctx), catalog)
 		return lines, err

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +13,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/foreign"
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/types"
 	"indirtui/ui/command"
@@ -34,7 +37,8 @@ func (c *describeCommand) build(cmd *cobra.Command) {
 with the values that they take and their defaults, which resources it requires by
 itself, and its providers. The one that is used on this machine comes first, and
 each has what counts for and against it here: facts, features, programs. Facts are
-those of facter; nothing is changed.
+those of facter; nothing is changed. Types of modules that are written in Ruby are
+described with --ruby, which loads them.
 
 "indirtui schema describe" prints the schema of --format json, which is an object for
 each type.
@@ -57,12 +61,16 @@ func (c *describeCommand) run(ctx context.Context, args []string) error {
 		_, err := io.WriteString(c.p.out, describe.Text(describe.List()))
 		return err
 	}
-	return c.p.withEngine(func(e *engine.Engine) error {
+	return c.p.withEngine(func(e *engine.Engine) (err error) {
+		helper := c.p.helper(e)
+		if helper != nil {
+			defer func() { err = errors.Join(err, helper.Close()) }()
+		}
 		host := machineOf(ctx, e)
 		all := []describe.Type{}
 		var problems []error
 		for _, name := range args {
-			t, err := describe.Find(name)
+			t, err := c.find(ctx, helper, name)
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -71,6 +79,22 @@ func (c *describeCommand) run(ctx context.Context, args []string) error {
 		}
 		return errors.Join(append(problems, c.print(all))...)
 	})
+}
+
+// find returns a type; one that this program does not have is Ruby's, if that is allowed.
+func (c *describeCommand) find(ctx context.Context, helper *foreign.Helper, name string) (*types.Type, error) {
+	t, err := describe.Find(name)
+	switch {
+	case err == nil:
+		return t, nil
+	case helper == nil:
+		return nil, fmt.Errorf("%w; types that are written in Ruby are described with --ruby auto", err)
+	}
+	t, byRuby := helper.Type(ctx, name)
+	if byRuby != nil && byRuby.Error() == "Could not find type "+strings.ToLower(name) {
+		return nil, err
+	}
+	return t, byRuby
 }
 
 func (c *describeCommand) print(all []describe.Type) error {

@@ -12,11 +12,13 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/foreign"
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
+	"indirtui/ui/command"
 	"indirtui/ui/demo"
 	"indirtui/ui/plan"
 )
@@ -26,6 +28,7 @@ type planCommand struct {
 	p      *program
 	format string
 	want   plan.Want
+	helper bool
 }
 
 func (c *planCommand) build(cmd *cobra.Command) {
@@ -40,8 +43,9 @@ Nothing is changed: no file is written, no state is kept, and only commands run
 that are known to look. Checks of exec (unless, onlyif) are commands that may do
 anything: they are named, and run only with --checks. Resources whose types or
 providers this program does not have cannot be known; what depends on them is
-planned as if they were in sync. --format diff prints only how the contents of
-files would change, as unified diffs.
+planned as if they were in sync. With --helper and --ruby, Puppet looks at those in
+a process beside this one, in noop: what its types and providers do to look is theirs.
+--format diff prints only how the contents of files would change, as unified diffs.
 
 "indirtui schema plan" prints the schema of --format json.
 
@@ -54,11 +58,15 @@ Exit code: 0 there is nothing to do, 1 the catalog cannot be applied as a whole,
 	f.BoolVar(&c.want.Checks, "checks", false, "run the checks of exec, as noop does")
 	f.StringSliceVar(&c.want.Tags, "tags", nil, "only resources with one of these `TAGS`")
 	f.StringSliceVar(&c.want.SkipTags, "skip_tags", nil, "no resources with one of these `TAGS`")
+	f.BoolVar(&c.helper, "helper", false, "let Puppet look at resources of types that are written in Ruby; it needs --ruby")
 }
 
 func (c *planCommand) run(ctx context.Context, args []string) error {
 	if err := checkOneOf("format", c.format, "text", "json", "diff"); err != nil {
 		return err
+	}
+	if c.helper && c.p.rubyPath() == "" {
+		return &command.UsageError{What: "--helper needs Ruby", Advice: "indirtui plan --helper --ruby auto CATALOG"}
 	}
 	return c.p.withEngine(func(e *engine.Engine) error {
 		catalog, err := c.p.catalog(ctx, e, args[0])
@@ -70,8 +78,13 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 }
 
 // plan prints the plan of a catalog. The exit code is that of its totals.
-func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog) error {
-	r, err := planHere(ctx, e, nil, catalog, c.want)
+func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog) (err error) {
+	var h *foreign.Helper
+	if c.helper {
+		h = c.p.helper(e)
+		defer func() { err = errors.Join(err, h.Close()) }()
+	}
+	r, err := planHere(ctx, e, nil, catalog, c.want, h)
 	if err != nil {
 		return err
 	}
@@ -101,7 +114,7 @@ func (c *planCommand) print(e *engine.Engine, p *transaction.Plan) error {
 
 // planHere works out what applying a catalog would do: to this machine, or to that of the
 // demo. Nothing is changed.
-func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Catalog, want plan.Want) (plan.Result, error) {
+func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Catalog, want plan.Want, h *foreign.Helper) (plan.Result, error) {
 	var o transaction.Options
 	if d, is := on.(*demo.Site); is {
 		o.System, o.Sources = d.Machine(offline(e).Setting), d.Modules()
@@ -122,9 +135,17 @@ func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Cat
 	if len(want.SkipTags) > 0 {
 		o.SkipTags = want.SkipTags
 	}
+	var problems []error
+	if h != nil {
+		o.Types, problems = h.Types(ctx, o.Types, catalog)
+		o.Provider = h.Provider
+	}
 	made, err := transaction.MakePlan(ctx, catalog, o, want.Checks)
 	if err != nil {
 		return plan.Result{}, fmt.Errorf("plan the catalog of %s: %w", catalog.Name, err)
+	}
+	for _, problem := range problems {
+		made.Logs = append(made.Logs, problem.Error())
 	}
 	view, err := transaction.NewView(catalog, o.System, o.Types)
 	return plan.Result{Plan: made, View: view}, err

@@ -231,9 +231,12 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
 		o.Plan = func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
-			return planHere(ctx, e, s.site, c, want)
+			return planHere(ctx, e, s.site, c, want, nil)
 		}
 		o.Catalog = v.p.catalogFile
+		if v.p.rubyPath() != "" {
+			o.Foreign = func(ctx context.Context, name string) (*types.Type, error) { return v.p.foreignType(ctx, e, name) }
+		}
 		o.Apply = v.p.applyHere(e)
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }

@@ -15,6 +15,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/foreign"
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
@@ -31,6 +32,8 @@ type Applying struct {
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
+	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
+	Helper *foreign.Helper
 }
 
 // Run applies a catalog and saves its report. Only one run at a time is allowed on a
@@ -56,9 +59,25 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o.Agent = a.Engine.Application == "agent"
 	run := &running{a, o.Report.TransactionUUID}
 	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
+	a.foreign(ctx, &o, catalog)
 	result = transaction.Run(ctx, catalog, o)
 	run.report(context.WithoutCancel(ctx), result.Report)
 	return result, nil
+}
+
+// foreign lets the helper do what this program does not do itself.
+func (a *Applying) foreign(ctx context.Context, o *transaction.Options, catalog *model.Catalog) {
+	if a.Helper == nil {
+		return
+	}
+	var problems []error
+	o.Types, problems = a.Helper.Types(ctx, o.Types, catalog)
+	o.Provider = a.Helper.Provider
+	for _, problem := range problems {
+		if a.Log != nil {
+			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: problem.Error()})
+		}
+	}
 }
 
 func (a *Applying) setting(name string) string {

@@ -80,6 +80,8 @@ type Options struct {
 	Plan func(context.Context, *model.Catalog, plan.Want) (plan.Result, error)
 	// Catalog reads a catalog in a file.
 	Catalog func(path string) (*model.Catalog, error)
+	// Foreign returns a type that is written in Ruby. It is nil where that is off.
+	Foreign func(ctx context.Context, name string) (*types.Type, error)
 	// Apply applies the catalog of a file or node to this machine, which has the name
 	// that the user has typed, and returns the lines of its log. If nil, nothing is applied.
 	Apply func(context.Context, Applied) ([]string, error)

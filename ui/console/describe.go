@@ -21,11 +21,16 @@ func describeType(c *Console, l call) (tea.Cmd, error) {
 		return c.showRows("resource types", describe.List()), nil
 	}
 	t, err := describe.Find(l.words[0])
-	if err != nil {
+	ctx, machine, foreign := c.ctx, c.o.Machine, c.o.Foreign
+	if err != nil && foreign == nil {
 		return nil, err
 	}
-	ctx, machine := c.ctx, c.o.Machine
 	return screen.Later(func() tea.Msg {
+		if err != nil {
+			if t, err = foreign(ctx, l.words[0]); err != nil {
+				return screen.For{Screen: c, Msg: warned(err.Error())}
+			}
+		}
 		d := describe.New(t, machine(ctx))
 		return c.showRows("describe > "+d.Name, d.Rows())()
 	}), nil

@@ -21,12 +21,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/host/child"
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/types"
 	"indirtui/traces"
@@ -112,7 +112,7 @@ func New(o Options) *Helper {
 // Close ends the child and all that it started. It may be called again.
 func (h *Helper) Close() {
 	if h.child != nil {
-		_ = h.child.stop() // it is killed, which is no news
+		_ = h.child.Stop() // it is killed, which is no news
 		h.child = nil
 	}
 	if h.more > 0 {
@@ -218,7 +218,7 @@ func (u *use) started() error {
 		libs = u.o.Libs()
 	}
 	var err error
-	if u.child, err = start(u.o.Context, u.o.Ruby, libs); err != nil {
+	if u.child, err = start(u.o.Context, u.o.Ruby); err != nil {
 		return fmt.Errorf("%s: start %s: %w", u.what, u.o.Ruby, err)
 	}
 	words := make([]data.Value, len(libs))
@@ -246,7 +246,7 @@ func (u *use) send(line []byte) error {
 	if len(line) > maxMessage {
 		return fmt.Errorf("it would be given more than %d bytes", maxMessage)
 	}
-	return u.timed(func(until time.Time) error { return u.child.write(u.o.Context, line, until) })
+	return u.timed(func(until time.Time) error { return u.child.Write(u.o.Context, line, until) })
 }
 
 func (u *use) receive() (m map[string]any, n int, err error) {
@@ -270,8 +270,8 @@ func (u *use) broken(err error) error {
 	if u.child == nil {
 		return u.fault
 	}
-	ended := u.child.stop()
-	stderr := strings.TrimSpace(strings.ToValidUTF8(string(u.child.errors.Kept), "?"))
+	ended := u.child.Stop()
+	stderr := u.child.Printed()
 	u.child = nil
 	switch {
 	case u.o.Context.Err() != nil:
@@ -279,7 +279,7 @@ func (u *use) broken(err error) error {
 		return u.fault
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = fmt.Errorf("it takes longer than %v", u.o.Limit)
-	case errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed), isBrokenPipe(err):
+	case child.HasEnded(err):
 		if err = errors.New("the helper process ended"); ended != nil {
 			err = fmt.Errorf("%w: %w", err, ended)
 		}

@@ -68,3 +68,40 @@ type Instance struct {
 }
 
 var absent = data.OfSymbol("absent")
+
+// What providers do that take the place of a transaction for a resource: they read,
+// compare and change it at once, as Puppet itself would.
+type (
+	// A Whole returns what was, and what it did about that, or would do in noop.
+	Whole interface {
+		Do(ctx context.Context, s System, r *types.Resource, noop bool) (*Done, error)
+		// Restart takes the events of others, as a Refresher does.
+		Restart(ctx context.Context, s System, r *types.Resource) (*Done, error)
+	}
+	// A Suitabler knows itself whether r can be done, each time anew. Rule RES-TX-08.
+	Suitabler interface {
+		Suitable(ctx context.Context, r *types.Resource) (bool, error)
+	}
+)
+
+// Done is what a Whole did.
+type Done struct {
+	Is  []data.Pair // the properties as they were
+	Did []Did       // in order
+	Err error       // what it ended with: the resource could not be evaluated
+}
+
+// Did is a line of the log, or an event.
+type Did struct {
+	Line  *Line
+	Event *Event
+}
+
+// An Event is of a property that was not as it should be.
+type Event struct {
+	Property, Name string
+	Status         string // success, noop or failure
+	Message        string // in Puppet's words, without what follows from earlier runs
+	Is, Should     data.Value
+	Unschedules    bool
+}

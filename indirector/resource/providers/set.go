@@ -1,6 +1,10 @@
 package providers
 
-import "indirtui/indirector/resource/types"
+import (
+	"slices"
+
+	"indirtui/indirector/resource/types"
+)
 
 // A Line is one of the log, in Puppet's words.
 type Line struct {
@@ -69,6 +73,12 @@ var makers = map[string]func(log logger) Provider{
 	"tidy/":                     newTidy,
 	"whit/":                     newNothing,
 	"user/useradd":              newUser,
+}
+
+// Has reports whether this program has a provider of a type.
+func Has(t *types.Type) bool {
+	has := func(name string) bool { return makers[t.Name+"/"+name] != nil }
+	return t.Name == "resources" || has("") || slices.ContainsFunc(t.Providers, func(p *types.Provider) bool { return has(p.Name) })
 }
 
 // Of returns the provider of a name for a type, always the same; false if this program

@@ -109,7 +109,10 @@ func (t *transaction) callRefresh(r *Resource) error {
 	if err := t.before(r, Refresh, ""); err != nil || r.Kind != Plain {
 		return err
 	}
-	if p, ok := t.providerOf(r).(providers.Refresher); ok {
+	switch p := t.providerOf(r).(type) {
+	case providers.Whole:
+		return t.restart(r, p)
+	case providers.Refresher:
 		return p.Refresh(t.ctx, t.System, r.RAL)
 	}
 	return nil

@@ -20,7 +20,8 @@ type application struct {
 	names   []string              // of is, in order
 	was     map[string]data.Value // what the state file has
 	audited []string
-	synced  []string // what an event was made of
+	synced  []string        // what an event was made of
+	done    *providers.Done // by a provider that does all at once; else nil
 }
 
 // apply makes one resource what it should be, and returns what came of it. Rules
@@ -54,6 +55,9 @@ func (a *application) run() error {
 		a.audit()
 		a.remember()
 	}
+	if a.done != nil && a.done.Err != nil {
+		return a.done.Err
+	}
 	if !a.s.Changed || a.noop(a.r) {
 		return nil
 	}
@@ -75,19 +79,31 @@ func (a *application) retrieve() error {
 	if a.plan != nil && a.r.Type == "Exec" {
 		machine = a.plan.checks
 	}
+	if w, ok := p.(providers.Whole); ok {
+		return a.whole(w)
+	}
 	pairs, err := p.Retrieve(a.ctx, machine, a.r.RAL)
+	a.read(pairs)
+	a.after(a.r, Answer{Step: Retrieve, Text: fmt.Sprint(len(pairs), " properties"), Err: err})
+	return err
+}
+
+// read keeps what was read.
+func (a *application) read(pairs []data.Pair) {
 	for _, pair := range pairs {
 		name := pair.Key.Str()
 		a.is[name] = pair.Value
 		a.names = append(a.names, name)
 	}
-	a.after(a.r, Answer{Step: Retrieve, Text: fmt.Sprint(len(pairs), " properties"), Err: err})
-	return err
 }
 
 // changeAll syncs ensure, and if there is nothing to do about that, all others. Rule
 // RES-EV-02.
 func (a *application) changeAll() {
+	if a.done != nil {
+		a.adopt()
+		return
+	}
 	if a.r.RAL.Managed("ensure") && a.sync("ensure") {
 		return
 	}

@@ -55,6 +55,9 @@ func (t *transaction) providerLine(l providers.Line) {
 
 // suitable reports whether a resource can be done here. Rule RES-TX-08.
 func (t *transaction) suitable(r *Resource) bool {
+	if p, ok := t.providerOf(r).(providers.Suitabler); ok {
+		return t.suits(r, p)
+	}
 	if r.RAL == nil || len(r.RAL.Type.Providers) == 0 {
 		return r.Kind != Foreign
 	}
@@ -69,6 +72,19 @@ func (t *transaction) suitable(r *Resource) bool {
 			t.suitability[providerKey{key.typ, c.Provider.Name}] = c.Suitable
 		}
 		ok = t.suitability[key]
+	}
+	return ok
+}
+
+// suits asks a provider that knows itself, until it is suitable. One that cannot answer is
+// taken for suitable: its error is that of the resource.
+func (t *transaction) suits(r *Resource, p providers.Suitabler) bool {
+	if r.RAL.Provider != nil && t.suitability[keyOf(r)] {
+		return true
+	}
+	ok, err := p.Suitable(t.ctx, r.RAL)
+	if ok = ok || err != nil; ok {
+		t.suitability[providerKey{r.RAL.Type.Name, keyOf(r).provider}] = true
 	}
 	return ok
 }

@@ -39,6 +39,7 @@ type value struct {
 	given     []data.Value // as it was set first
 	should    []data.Value // what became of it: one for parameters; nil: not managed
 	sensitive bool
+	byDefault bool
 	settled   data.Value // what a value like latest has turned out to be
 }
 
@@ -177,6 +178,7 @@ func (r *Resource) setDefault(a *Attribute) error {
 	if x == nil {
 		return nil
 	}
+	x.byDefault = true
 	return r.assign(x, v)
 }
 
@@ -220,6 +222,7 @@ func (r *Resource) Set(name string, v data.Value) error {
 	if x == nil {
 		return nil
 	}
+	x.byDefault = false
 	if err := r.assign(x, v); err != nil {
 		return r.at(refuse("Parameter %s failed on %s: %s", a.Name, r.Ref(), err))
 	}

@@ -85,6 +85,9 @@ func depth(p *Provider) int { return len(p.Parents) + 4 }
 
 // String is "os.family = debian and os.name = ubuntu or mint".
 func (f Facts) String() string {
+	if len(f) == 0 {
+		return "this system"
+	}
 	var parts []string
 	for name, values := range f {
 		parts = append(parts, name+" = "+strings.Join(values, " or "))
@@ -168,6 +171,8 @@ func (c Confine) problem(h Host) string {
 		if v, _ := h.Fact(c.Name); c.has(v.Text()) {
 			return c.Name + " is " + v.Text()
 		}
+	case "ruby":
+		return c.Name
 	default:
 		return "never suitable"
 	}

@@ -182,7 +182,8 @@ type Command struct {
 // A Confine is a condition for a provider to be suitable.
 type Confine struct {
 	// Kind is exists, feature, true or false (a feature that must be there, or must not),
-	// fact or not (a fact or setting that has one of the values, or none), or any.
+	// fact or not (a fact or setting that has one of the values, or none), any, or ruby (Ruby
+	// has found that it does not hold, Name is why).
 	Kind   string
 	Name   string // of the feature or fact; the path for exists
 	Values []string

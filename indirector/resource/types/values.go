@@ -108,6 +108,12 @@ func (r *Resource) Original(name string) []data.Value {
 	return nil
 }
 
+// ByDefault reports whether an attribute has its default, which was not set.
+func (r *Resource) ByDefault(name string) bool {
+	x := r.values[r.name(name)]
+	return x != nil && x.byDefault
+}
+
 // Settle records what a wanted value, like latest, has turned out to be. Messages show it.
 func (r *Resource) Settle(property string, v data.Value) {
 	if x := r.values[property]; x != nil {

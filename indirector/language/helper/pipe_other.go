@@ -1,5 +1,0 @@
-//go:build !unix
-
-package helper
-
-func isBrokenPipe(error) bool { return false }
