@@ -49,9 +49,9 @@ func (r *Request) Disabled(do screen.Action) string {
 // planDisabled is the reason why there is no plan for the answer of a request.
 func planDisabled(env *session.Env, t *traces.Trace) string {
 	if env.Asker == nil {
-		return "a recording has no machine to plan for"
+		return "nothing can be asked here"
 	}
-	return screen.ReasonIf(t.Value().Model != "catalog", "only an answer that is a catalog has a plan")
+	return screen.ReasonIf(t.Value().Model != "catalog", "only a catalog has a plan")
 }
 
 // Next returns the next request of the run, or the one that asked this one.
