@@ -71,7 +71,7 @@ func answered(t *testing.T, body string) *store.Store {
 
 func play(t *testing.T, log *store.Store, o console.Options) *uitest.Player {
 	t.Helper()
-	return uitest.New(t, ui.Config{Log: log, Commands: func(env *session.Env) session.Commander {
+	return uitest.New(t, ui.Config{Log: log, Asker: new(uitest.Engine), Commands: func(env *session.Env) session.Commander {
 		return console.New(t.Context(), env, o)
 	}}, 80, 24)
 }

@@ -39,7 +39,7 @@ func (r *Request) Disabled(do screen.Action) string {
 	case screen.Break, screen.BreakIf:
 		return screen.ReasonIf(r.Env.Debugger == nil || r.Trace.ID == 0, "nothing can be held here")
 	case screen.PlanIt:
-		return planDisabled(r.Trace)
+		return planDisabled(r.Env, r.Trace)
 	case screen.Replay, screen.ReplayEdit:
 		return replayDisabled(r.Env, r.Trace)
 	}
@@ -47,8 +47,11 @@ func (r *Request) Disabled(do screen.Action) string {
 }
 
 // planDisabled is the reason why there is no plan for the answer of a request.
-func planDisabled(t *traces.Trace) string {
-	return screen.ReasonIf(t.Value().Model != "catalog", "only an answer that is a catalog has a plan")
+func planDisabled(env *session.Env, t *traces.Trace) string {
+	if env.Asker == nil {
+		return "nothing can be asked here"
+	}
+	return screen.ReasonIf(t.Value().Model != "catalog", "only a catalog has a plan")
 }
 
 // Next returns the next request of the run, or the one that asked this one.
