@@ -188,7 +188,7 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	defer cancel()
 	stop, done := interrupts(ctx, cancel)
 	defer done()
-	a := &command.Applying{Engine: e, Host: host, Caller: "cli", Stop: stop, Log: func(l model.Log) { c.log(e, l) }}
+	a := &command.Applying{Engine: e, Host: host, Caller: "cli", File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) }}
 	result, err := a.Run(running, catalog)
 	if f := (*indirector.Failure)(nil); errors.As(err, &f) && f.Hidden != "" {
 		return fmt.Errorf("%w: %s", err, f.Hidden)
