@@ -176,6 +176,13 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: got %q, %o, %v; want %q, %o", tt.name, text, info.Mode, err, tt.text, tt.mode)
 		}
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(name, link), s.Replace(ctx, link, []byte("through"), 0o600)); err != nil {
+		t.Error(err)
+	}
+	if info, err := s.Lstat(ctx, link); err != nil || info.Kind != "link" {
+		t.Errorf("a link became a %s, %v", info.Kind, err)
+	}
 	if names, _ := s.ReadDir(ctx, dir); len(names) != 1 {
 		t.Errorf("left behind: %v", names)
 	}
