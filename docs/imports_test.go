@@ -98,7 +98,7 @@ var rules = []rule{
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data indirector/rich", ""},
 	{"indirector/resource/providers", "indirector indirector/data indirector/host/fnmatch indirector/model indirector/resource/listfile indirector/resource/types", "github.com/knqyf263/"},
-	{"indirector/resource/transaction", "indirector indirector/data indirector/format/psych indirector/model indirector/host/... indirector/resource/...", "github.com/aymanbagabas/go-udiff"},
+	{"indirector/resource/transaction", "indirector indirector/data indirector/format/psych indirector/model indirector/host/... indirector/resource/... traces", "github.com/aymanbagabas/go-udiff"},
 	{"indirector/resource/foreign", "indirector indirector/data indirector/format indirector/host/child indirector/model indirector/resource/providers indirector/resource/types traces", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/format/psych indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
 	{"indirector/probe", "traces traces/store", ""},

@@ -29,6 +29,7 @@ type Applying struct {
 	Engine *engine.Engine
 	Host   types.Host
 	Noop   bool            // whatever the setting is
+	File   bool            // the catalog is of a file, which puppet apply does not finalize
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
@@ -57,6 +58,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	}
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
+	o.Unfinalized = a.File && a.Engine.Application == "apply" // Rule RES-CONV-04.
 	run := &running{a, o.Report.TransactionUUID}
 	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
 	a.foreign(ctx, &o, catalog)

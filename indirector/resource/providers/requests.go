@@ -20,7 +20,7 @@ type Requests struct {
 
 var _ Sources = (*Requests)(nil)
 
-func (r *Requests) ask(ctx context.Context, indirection string, verb indirector.Verb, source string, q Query, more ...indirector.Option) (*indirector.Response, error) {
+func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string, q Query, more ...indirector.Option) (*indirector.Response, error) {
 	links := "manage"
 	if q.Follow {
 		links = "follow"
@@ -30,7 +30,7 @@ func (r *Requests) ask(ctx context.Context, indirection string, verb indirector.
 	if q.Environment != "" {
 		options = append(options, indirector.Option{Name: "environment", Value: q.Environment})
 	}
-	resp, err := r.Do(ctx, indirector.NewRequest(indirection, verb, source, nil, options))
+	resp, err := r.Do(ctx, indirector.NewRequest("file_metadata", verb, source, nil, options))
 	if errors.Is(err, indirector.ErrNotFound) {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (r *Requests) ask(ctx context.Context, indirection string, verb indirector.
 
 // Find asks for the metadata of a file.
 func (r *Requests) Find(ctx context.Context, source string, q Query) (*Source, error) {
-	resp, err := r.ask(ctx, "file_metadata", indirector.Find, source, q)
+	resp, err := r.ask(ctx, indirector.Find, source, q)
 	if resp == nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (r *Requests) Search(ctx context.Context, source string, q Query) ([]Source
 	if len(q.Ignore) > 0 {
 		more = append(more, indirector.Option{Name: "ignore", Value: q.Ignore})
 	}
-	resp, err := r.ask(ctx, "file_metadata", indirector.Search, source, q, more...)
+	resp, err := r.ask(ctx, indirector.Search, source, q, more...)
 	if resp == nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func sourceOf(m *model.FileMetadata, source string) Source {
 
 // Open asks for the content of a file.
 func (r *Requests) Open(ctx context.Context, s *Source) (io.ReadCloser, error) {
-	resp, err := r.ask(ctx, "file_content", indirector.Find, s.URL, Query{})
-	if err != nil {
+	resp, err := r.Do(ctx, indirector.NewRequest("file_content", indirector.Find, s.URL, nil, nil)) // contents refuse what metadata is asked for with
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return nil, err
 	}
 	if resp != nil {

@@ -79,8 +79,10 @@ func (t *transaction) converted(c *model.Catalog) error {
 	if err != nil {
 		return err
 	}
-	if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
-		return err
+	if !t.Unfinalized {
+		if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
+			return err
+		}
 	}
 	t.catalog = catalog
 	if err := t.writeGraph(Kinds[0], catalog.added, catalog.containment()); err != nil {

@@ -17,6 +17,7 @@ type Settings struct {
 	PreprocessDeferred                      bool // compute deferred values before the run, not before each resource
 	WriteSummary                            bool // classes and resources, see ClassFile
 	Agent                                   bool // run as the agent, which keeps a transaction store
+	Unfinalized                             bool // as puppet apply --catalog: no defaults are added, and relationships are not checked before
 	Tags, SkipTags                          []string
 	Certname, Environment                   string
 	Prerun, Postrun                         string // commands around the run
