@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -135,5 +136,36 @@ func TestNoRuby(t *testing.T) {
 	}
 	if err := h.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHostileWork: an answer about a resource that is none is the problem of that resource.
+func TestHostileWork(t *testing.T) {
+	t.Parallel()
+	const typ = `{"answer":{"namevars":["name"],"apply_to":"host","attributes":[{"name":"name"},{"name":"size","property":true}]}}`
+	for _, tt := range []struct{ name, answer, want string }{
+		{"nothing", `{"answer":null}`, ""},
+		{"a text", `{"answer":"x"}`, ""},
+		{"an event of no property", `{"answer":{"did":[{"event":{"property":"name","status":"success"}}]}}`, `it answers with the event "success" of "name", which is none`},
+		{"an event of no status", `{"answer":{"did":[{"event":{"property":"size","status":"maybe"}}]}}`, `it answers with the event "maybe" of "size", which is none`},
+		{"strange events", `{"answer":{"did":[1,null,[],{"event":7}]}}`, `it answers with the event "" of "", which is none`},
+		{"strange lines", `{"answer":{"did":[{"line":{"level":"loud","source":"Wall[w](provider=x)"}},{"line":3}],"is":[3,["a"],["size",{":":"absent"}]]}}`, ""},
+		{"its own error", `{"answer":{"error":{"class":"Puppet::Error","message":"no clay"}}}`, "no clay"},
+		{"another error", `{"error":{"message":"no type"}}`, "no type"},
+		{"garbage", "garbage", "it answers with what is no answer"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := fake(t, time.Minute, "echo '"+typ+"' >&4; ask; echo '"+tt.answer+"' >&4; ask")
+			s := &site{dir: t.TempDir(), helper: h}
+			lines, report := s.applied(t, false, declared("Wall", "w"), declared("Notify", "n"))
+			failed := report.Statuses[0]
+			if failed.Failed != (tt.want != "") || tt.want != "" && !strings.Contains(strings.Join(lines, "\n"), tt.want) {
+				t.Errorf("got %v\n%s", failed, strings.Join(lines, "\n"))
+			}
+			if !slices.Contains(lines, "Notice: n") {
+				t.Errorf("the other resource was not applied: %v", lines)
+			}
+		})
 	}
 }

@@ -79,12 +79,13 @@ func (t *transaction) suitable(r *Resource) bool {
 // suits asks a provider that knows itself, until it is suitable. One that cannot answer is
 // taken for suitable: its error is that of the resource.
 func (t *transaction) suits(r *Resource, p providers.Suitabler) bool {
-	if r.RAL.Provider != nil && t.suitability[keyOf(r)] {
+	if len(r.RAL.Type.Providers) == 0 || t.suitability[keyOf(r)] {
 		return true
 	}
 	ok, err := p.Suitable(t.ctx, r.RAL)
-	if ok = ok || err != nil; ok {
-		t.suitability[providerKey{r.RAL.Type.Name, keyOf(r).provider}] = true
+	ok = ok || err != nil
+	if key := keyOf(r); ok && key.provider != "" {
+		t.suitability[key] = true
 	}
 	return ok
 }
