@@ -42,6 +42,7 @@ type Screen struct {
 	width, height int
 
 	result Result // its Plan is nil until it is made
+	byRef  map[string]*transaction.Planned
 	err    error
 	filter string
 	shown  []*transaction.Planned
@@ -87,7 +88,10 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 		if s.err != nil {
 			return nil
 		}
-		s.result = m.Result
+		s.result, s.byRef = m.Result, make(map[string]*transaction.Planned)
+		for i := range m.Plan.Resources {
+			s.byRef[m.Plan.Resources[i].Resource] = &m.Plan.Resources[i]
+		}
 		s.choose("")
 		if i := s.next(-1, 1); i >= 0 {
 			s.list.To(i)
@@ -111,7 +115,7 @@ func (s *Screen) choose(filter string) {
 		}
 	}
 	s.list.Columns = slices.Clone(columns)
-	for _, n := range s.shown { // no column but that of the reasons is wider than what is in it
+	for _, n := range s.shown[:min(len(s.shown), most)] { // no column but that of the reasons is wider than what is in it
 		for c, text := range map[int]string{1: n.Resource, 3: place(n.File, n.Line)} {
 			col := &s.list.Columns[c]
 			col.Want = min(max(col.Want, term.CleanTo(text, widest).Width()), widest)
@@ -122,8 +126,10 @@ func (s *Screen) choose(filter string) {
 	s.list.Seek(func(i int) bool { return s.shown[i] == at })
 }
 
-// widest is the most cells of a reference, and of a place.
-const widest = 44
+const (
+	widest = 44   // cells of a reference, and of a place
+	most   = 1000 // resources that the columns are measured by
+)
 
 // A field is what a filter may ask for by name.
 type field struct {

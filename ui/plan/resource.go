@@ -42,11 +42,7 @@ func newResource(of *Screen, ref string) *resource {
 
 // show changes to another resource.
 func (r *resource) show(ref string) {
-	r.ref, r.planned, r.around = ref, nil, nil
-	all := r.of.result.Plan.Resources
-	if i := slices.IndexFunc(all, func(n transaction.Planned) bool { return n.Resource == ref }); i >= 0 {
-		r.planned = &all[i]
-	}
+	r.ref, r.planned, r.around = ref, r.of.byRef[ref], nil
 	if i := slices.Index(r.of.result.View.References(), ref); i >= 0 {
 		r.of.result.View.Look(i)
 		r.around = r.of.result.View.Around
@@ -106,12 +102,11 @@ func (r *resource) links(rows []row, title string, links []transaction.Link) []r
 
 // outcome is what would become of another resource, if that is not nothing.
 func (r *resource) outcome(ref string) string {
-	for i := range r.of.result.Plan.Resources {
-		if n := &r.of.result.Plan.Resources[i]; n.Resource == ref && n.Outcome != transaction.Same {
-			return words[n.Outcome].text
-		}
+	n := r.of.byRef[ref]
+	if n == nil || n.Outcome == transaction.Same {
+		return ""
 	}
-	return ""
+	return words[n.Outcome].text
 }
 
 // lines are a row as it is shown below the list, where it may take several lines.
