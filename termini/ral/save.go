@@ -6,6 +6,7 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
@@ -62,7 +63,9 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	if err != nil {
 		return nil, err
 	}
-	o := transaction.Options{Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All()}
+	o := transaction.Options{
+		Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All(), Sources: &providers.Requests{Do: t.env.Do},
+	}
 	if isForeign(req) {
 		if err := t.foreign(ctx, req, l, &o); err != nil {
 			return nil, err

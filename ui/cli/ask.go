@@ -61,7 +61,7 @@ that is named with cache= is written.
 Exit code: 0 found or done, 1 failed, 2 usage, 3 not found.`
 	cmd.Example = fmt.Sprintf("  indirtui %[1]s facts web01.example.com terminus=yaml\n  indirtui %[1]s node web01.example.com --trace steps", a.verb)
 	f := cmd.Flags()
-	f.StringVar(&a.format, "format", "", "json, yaml, pson, msgpack, dot or raw, byte for byte as Puppet writes it (default JSON with line breaks)")
+	f.StringVar(&a.format, "format", "", "json, yaml, pson, msgpack, dot or raw, byte for byte as Puppet writes it; resources also manifest or table, and as yaml what puppet resource prints (default JSON with line breaks)")
 	f.StringVar(&a.trace, "trace", "story", "what to tell of the request: none, story, steps or json")
 	if a.verb == "find" {
 		factsFlag(cmd, &a.facts)

@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/machine"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
@@ -77,7 +78,12 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 
 // plan prints the plan of a catalog. The exit code is that of its totals.
 func (c *planCommand) plan(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) (err error) {
-	options := transaction.Options{Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All(), Sources: command.Sources(e, "cli", "")}
+	options := transaction.Options{
+		Settings: transaction.ReadSettings(host), System: system.New(host), Types: types.All(), Sources: &providers.Requests{Do: e.Once},
+	}
+	if !c.checks { // the checks of exec may be any command
+		options.System = system.ReadOnly(options.System)
+	}
 	if len(c.tags) > 0 {
 		options.Tags = c.tags
 	}

@@ -16,6 +16,7 @@ import (
 	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/foreign"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/system"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/indirector/resource/types"
@@ -28,6 +29,7 @@ type Applying struct {
 	Engine *engine.Engine
 	Host   types.Host
 	Noop   bool            // whatever the setting is
+	File   bool            // the catalog is of a file, which puppet apply does not finalize
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
@@ -56,8 +58,9 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	}
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
+	o.Unfinalized = a.File && a.Engine.Application == "apply" // Rule RES-CONV-04.
 	run := &running{a, o.Report.TransactionUUID}
-	o.Request, o.Sources = run.request, Sources(a.Engine, a.Caller, run.id)
+	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
 	a.foreign(ctx, &o, catalog)
 	result = transaction.Run(ctx, catalog, o)
 	run.report(context.WithoutCancel(ctx), result.Report)
@@ -143,6 +146,12 @@ func (r *running) request(ctx context.Context, v *transaction.Visit) error {
 		return errors.New(indirector.Message(err))
 	}
 	return nil
+}
+
+// ask asks for something on behalf of a resource.
+func (r *running) ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	req.Caller, req.Run = r.Caller, r.id
+	return r.Engine.Do(ctx, req)
 }
 
 // report saves the report: first where it is sent to, then where it is kept.

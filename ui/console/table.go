@@ -102,7 +102,7 @@ func askCommands() []cmd {
 			shellNext: nextNode, shell: shell{asks, "NODE RESOURCE [ATTRIBUTE]", "Where each attribute of a resource of a catalog is from"},
 		},
 		{
-			name: "graph", args: "[#N] [TYPE[TITLE]]", help: "the order of the resources of a catalog, or what one of them waits for", next: nextGraph, run: graph,
+			name: "graph", args: "[#N] [TYPE[TITLE]]", help: "the order of a catalog's resources, or what one waits for", next: nextGraph, run: graph,
 			shellNext: nextNode, shell: shell{looks, "CATALOG [RESOURCE]", "The order of the resources of a catalog, or what one of them waits for"},
 		},
 		{

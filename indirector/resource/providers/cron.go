@@ -19,11 +19,8 @@ type cron struct{ *list }
 func newCron(log logger) Provider {
 	return &cron{newList(list{
 		format: listfile.Crontab, usual: "root", log: log, fields: []string{"command"}, store: crontab{},
-		named: func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource {
-			if r := all[rec.String("name")]; r != nil && r.Value("target").Text() == rec.String("target") {
-				return r
-			}
-			return nil
+		accepts: func(rec *listfile.Record, r *types.Resource) bool {
+			return r.Value("target").Text() == rec.String("target")
 		},
 		adopt: adoptJob,
 	})}

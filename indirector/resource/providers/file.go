@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -90,6 +91,13 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 			return data.Value{}, failure("Could not read %s %s: %s", info.Kind, r.Title, reason(err))
 		}
 		return data.OfString(sum), nil
+	case "checksum_value":
+		if info.Kind != "file" || !r.Has("source") {
+			return data.Value{}, nil
+		}
+		sum, err := sumFile(ctx, s, r.Name(), checksumKind(s, r), info)
+		_, sum, _ = strings.Cut(sum, "}")
+		return data.OfString(sum), err
 	case "target":
 		if info.Kind != "link" {
 			return data.OfSymbol("notlink"), nil
@@ -109,7 +117,7 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 	case "mtime":
 		return data.OfString(timeText(info.MTime)), nil
 	}
-	return data.Value{}, nil // SELinux, checksum_value: not known
+	return data.Value{}, nil // SELinux: not known
 }
 
 // checksumKind is how the content of a file is compared.

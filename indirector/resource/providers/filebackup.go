@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
 )
 
@@ -59,12 +60,31 @@ func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, 
 }
 
 func (f *file) bucket(ctx context.Context, s System, r *types.Resource, name, to string) error {
-	sum, err := keep(ctx, s, f.log, name)
+	dir, err := bucketDir(r, to)
+	if err != nil {
+		return err
+	}
+	sum, err := keep(ctx, s, f.log, name, dir)
 	if err != nil {
 		return err
 	}
 	f.log.note(r, "info", "Filebucketed "+name+" to "+to+" with sum "+sum)
 	return nil
+}
+
+// bucketDir is the directory of a bucket in the catalog; "" is the local one.
+func bucketDir(r *types.Resource, title string) (string, error) {
+	if r.Catalog == nil {
+		return "", nil
+	}
+	bucket := r.Catalog.Resource(types.Ref{Type: "Filebucket", Title: title})
+	if bucket == nil {
+		return "", nil
+	}
+	if at := bucket.Value("path"); at.Kind() == data.String {
+		return at.Str(), nil
+	}
+	return "", failure("the filebucket %s is on a server, and this program keeps files in buckets of this machine only", title)
 }
 
 // copyBeside copies a file, with its mode and times.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -180,6 +181,9 @@ func (f *file) write(ctx context.Context, s System, r *types.Resource, content b
 		mode = &m
 	}
 	text, copies := f.text(r), r.Has("source")
+	if content && !copies && types.IsChecksum(text) {
+		return failure("Could not retrieve content for %s from filebucket: Could not get filebucket from file", text)
+	}
 	if content && (text != "" || copies) {
 		if err := f.replace(ctx, s, r, mode); err != nil {
 			return err
@@ -381,10 +385,14 @@ func (f *file) unknown(property string, want data.Value) error {
 func (f *file) InSync(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (in, ok bool, err error) {
 	switch property {
 	case "content":
-		in, err := f.contentIn(ctx, s, r, is)
+		in, err := f.contentIn(ctx, s, r, property, is)
 		return in, true, err
 	case "checksum_value":
-		return !r.Has("source"), !r.Has("source"), nil // the content is compared by it
+		if !r.Has("source") {
+			return true, true, nil // the content is compared by it
+		}
+		in, err := f.contentIn(ctx, s, r, property, is)
+		return in, true, err
 	case "target":
 		if r.Value("replace").Text() == "false" {
 			_, err := s.Stat(ctx, r.Name())
@@ -449,7 +457,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 
 // contentIn compares contents, and logs how they differ. Rules RES-FILE-03, RES-FILE-09,
 // RES-FILE-19 and RES-FILE-20.
-func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
+func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
 	info, there, err := f.stat(ctx, s, r)
 	if err != nil {
 		return false, err
@@ -469,19 +477,28 @@ func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, is da
 	if !r.Value("replace").Truthy() || r.Value("replace").Text() == "false" {
 		return true, nil
 	}
-	if in, err := f.sameContent(checksumKind(s, r), r, is); in || err != nil {
-		return in, err
+	if property == "checksum_value" && r.Matches(property, is) || property == "content" && f.sameContent(checksumKind(s, r), r, is) {
+		return true, nil
 	}
 	return false, f.showDiff(ctx, s, r)
 }
 
 // sameContent compares checksums; a time that is later is as good.
-func (f *file) sameContent(kind string, r *types.Resource, is data.Value) (bool, error) {
+func (f *file) sameContent(kind string, r *types.Resource, is data.Value) bool {
 	if r.Matches("content", is) {
-		return true, nil
+		return true
 	}
 	if sum := r.Value("checksum_value"); sum.Truthy() {
-		return is.Text() == "{"+kind+"}"+sum.Text(), nil
+		return is.Text() == "{"+kind+"}"+sum.Text()
 	}
-	return false, nil
+	if kind != "mtime" && kind != "ctime" {
+		return false
+	}
+	at := func(v data.Value) (time.Time, error) {
+		_, text, _ := strings.Cut(v.Text(), "}")
+		return time.Parse("2006-01-02 15:04:05 -0700", text)
+	}
+	now, err1 := at(is)
+	want, err2 := at(r.Value("content"))
+	return err1 == nil && err2 == nil && !now.Before(want)
 }

@@ -3,7 +3,6 @@ package providers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
 )
@@ -86,7 +86,7 @@ func (f *file) look(ctx context.Context, s System, source string, q Query) (*Sou
 	at := localPath(source)
 	if at == "" {
 		if f.remote == nil {
-			return nil, fmt.Errorf("sources that are not on this machine are not asked for here")
+			return nil, errors.New("sources that are not on this machine are not asked for here")
 		}
 		return f.remote.Find(ctx, source, q)
 	}
@@ -109,7 +109,7 @@ func (f *file) look(ctx context.Context, s System, source string, q Query) (*Sou
 		m.Target, err = s.Readlink(ctx, at)
 	case "directory", "fifo", "socket":
 	default:
-		return nil, fmt.Errorf("Cannot manage files of type %s", info.Kind) //lint:ignore ST1005 Puppet's words
+		return nil, &indirector.Failure{Class: "ArgumentError", Message: "Cannot manage files of type " + info.Kind, Origin: "file", Path: at}
 	}
 	if err != nil {
 		return nil, inRuby("rb_sysopen", err)

@@ -28,8 +28,10 @@ type list struct {
 	fields []string
 	store  store
 
-	// named returns the resource that a record belongs to, or nil.
-	named func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource
+	// key is what a record and its resource have in common; nil is the name.
+	key func(get func(name string) data.Value) string
+	// accepts reports whether a record is that of the resource with its key. It may be nil.
+	accepts func(rec *listfile.Record, r *types.Resource) bool
 	// adopt finds a resource for a record without one, or nil. It may be nil.
 	adopt func(rec *listfile.Record, left map[string]*types.Resource) *types.Resource
 	// ready is asked before a record is written. It may be nil.
@@ -56,10 +58,8 @@ func newList(l list) *list {
 	if l.store == nil {
 		l.store = flat{l.log}
 	}
-	if l.named == nil {
-		l.named = func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource {
-			return all[rec.String("name")]
-		}
+	if l.key == nil {
+		l.key = func(get func(name string) data.Value) string { return get("name").Text() }
 	}
 	return &l
 }
@@ -92,14 +92,14 @@ func (f flat) keep(ctx context.Context, s System, target string) error {
 	if _, err := s.Stat(ctx, target); err != nil {
 		return nil // there is nothing yet
 	}
-	_, err := keep(ctx, s, f.log, target)
+	_, err := keep(ctx, s, f.log, target, "")
 	return err
 }
 
 // keep writes a file to the bucket, and returns its sum.
-func keep(ctx context.Context, s System, log logger, name string) (string, error) {
+func keep(ctx context.Context, s System, log logger, name, bucket string) (string, error) {
 	log.line(Line{Level: "info", Message: "Computing checksum on file " + name})
-	sum, known, err := s.Backup(ctx, name)
+	sum, known, err := s.Backup(ctx, name, bucket)
 	if known {
 		log.line(Line{Level: "info", Message: "FileBucket got a duplicate file {sha256}" + sum})
 	}
@@ -194,20 +194,20 @@ func (l *list) Prefetch(ctx context.Context, s System, all []*types.Resource) er
 		}
 		l.records = append(l.records, records...)
 	}
-	byName := make(map[string]*types.Resource, len(all))
+	byKey := make(map[string]*types.Resource, len(all))
 	for _, r := range all {
-		byName[r.Name()] = r
+		byKey[l.key(r.Value)] = r
 	}
-	left := maps.Clone(byName)
+	left := maps.Clone(byKey)
 	for _, rec := range l.records {
 		if rec.IsText() {
 			continue
 		}
-		if r := l.named(rec, byName); r != nil {
+		if r := byKey[l.key(rec.Get)]; r != nil && (l.accepts == nil || l.accepts(rec, r)) {
 			l.mine[r] = rec
 		} else if l.adopt != nil {
 			if r := l.adopt(rec, left); r != nil {
-				delete(left, r.Name())
+				delete(left, l.key(r.Value))
 				rec.Values["name"] = data.OfString(r.Name())
 				l.mine[r] = rec
 			}
@@ -253,7 +253,7 @@ func (l *list) properties(rec *listfile.Record) []data.Pair {
 func (l *list) record(r *types.Resource) *listfile.Record {
 	rec := l.mine[r]
 	if rec == nil {
-		i := slices.IndexFunc(l.records, func(rec *listfile.Record) bool { return !rec.IsText() && rec.String("name") == r.Name() })
+		i := slices.IndexFunc(l.records, func(rec *listfile.Record) bool { return !rec.IsText() && l.key(rec.Get) == l.key(r.Value) })
 		if rec = (&listfile.Record{Kind: l.format.Name, Values: map[string]data.Value{"ensure": absent}}); i >= 0 {
 			rec = l.records[i]
 		}

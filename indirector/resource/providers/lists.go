@@ -32,14 +32,7 @@ type sshkey struct{ *list }
 func newSSHKey(log logger) Provider {
 	return &sshkey{newList(list{
 		format: listfile.KnownHosts, usual: "/etc/ssh/ssh_known_hosts", mode: 0o644, log: log, fields: []string{"type", "key"},
-		named: func(rec *listfile.Record, all map[string]*types.Resource) *types.Resource {
-			for _, r := range all {
-				if r.Value("name").Text() == rec.String("name") && r.Value("type").Text() == rec.String("type") {
-					return r
-				}
-			}
-			return nil
-		},
+		key: func(get func(name string) data.Value) string { return get("name").Text() + "@" + get("type").Text() },
 	})}
 }
 

@@ -104,9 +104,10 @@ type Changes interface {
 	Symlink(ctx context.Context, target, name string) error
 	Chmod(ctx context.Context, name string, mode fs.FileMode) error
 	Lchown(ctx context.Context, name string, o Owner) error
-	// Backup keeps the content of a file in the local bucket and returns its sum, and
-	// whether it was there already. Rule RES-PROV-06.
-	Backup(ctx context.Context, name string) (sum string, known bool, err error)
+	// Backup keeps the content of a file in a bucket, which is a directory, or in the local
+	// one if that is "". It returns the sum, and whether it was there already. Rule
+	// RES-PROV-06.
+	Backup(ctx context.Context, name, bucket string) (sum string, known bool, err error)
 }
 
 // A Writing is how a file is written: to a temporary one beside it, which takes its place.

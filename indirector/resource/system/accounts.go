@@ -83,6 +83,28 @@ func (s *System) Shadow(ctx context.Context, name string) (providers.Shadow, boo
 	return shadow, ok, err
 }
 
+// UserName is the name of a user by its number, or "".
+func (s *System) UserName(uid int64) string {
+	all, _ := s.Users(context.Background()) // without them there are no names
+	for _, u := range all {
+		if int64(u.UID) == uid {
+			return u.Name
+		}
+	}
+	return ""
+}
+
+// GroupName is the name of a group by its number, or "".
+func (s *System) GroupName(gid int64) string {
+	all, _ := s.Groups(context.Background()) // without them there are no names
+	for _, g := range all {
+		if int64(g.GID) == gid {
+			return g.Name
+		}
+	}
+	return ""
+}
+
 // ParseUsers reads lines of passwd. Lines that are none are left out.
 func ParseUsers(lines []string) []providers.User {
 	var all []providers.User

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/resource/providers"
@@ -131,7 +130,7 @@ func (s *System) Replace(ctx context.Context, name string, content []byte, mode 
 	if _, err := os.Stat(name); err != nil {
 		o.Mode = mode
 	}
-	if to, err := os.Readlink(name); err == nil && strings.HasPrefix(to, "/") {
+	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to // what it links to is written, as by copying over it
 	}
 	err := files.Write(name, content, o)

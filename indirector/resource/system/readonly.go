@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/types"
 )
 
 // ErrReadOnly reports a change that was refused: find, search and plan only look. Rule
@@ -21,6 +22,49 @@ var ErrReadOnly = errors.New("only commands that look are run here")
 func ReadOnly(s providers.System) providers.System { return readOnly{s} }
 
 type readOnly struct{ providers.System }
+
+// What types may ask besides is answered by the system that looks.
+func (s readOnly) Target(typ string) string {
+	if h, ok := s.System.(types.Targets); ok {
+		return h.Target(typ)
+	}
+	return ""
+}
+
+func (s readOnly) Home(user string) string {
+	if h, ok := s.System.(types.Homes); ok {
+		return h.Home(user)
+	}
+	return ""
+}
+
+func (s readOnly) LastSystemUID() int64 {
+	if h, ok := s.System.(types.SystemUsers); ok {
+		return h.LastSystemUID()
+	}
+	return lastSystemUID
+}
+
+func (s readOnly) WorkingDirectory() string {
+	if h, ok := s.System.(types.Directories); ok {
+		return h.WorkingDirectory()
+	}
+	return "/"
+}
+
+func (s readOnly) UserName(uid int64) string {
+	if h, ok := s.System.(types.Owners); ok {
+		return h.UserName(uid)
+	}
+	return ""
+}
+
+func (s readOnly) GroupName(gid int64) string {
+	if h, ok := s.System.(types.Owners); ok {
+		return h.GroupName(gid)
+	}
+	return ""
+}
 
 func (s readOnly) Run(ctx context.Context, c providers.Command) (providers.Result, error) {
 	if !Looks(c) {
@@ -57,7 +101,7 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
-func (readOnly) Backup(_ context.Context, name string) (string, bool, error) {
+func (readOnly) Backup(_ context.Context, name, _ string) (string, bool, error) {
 	return "", false, refuse("back up", name)
 }
 
@@ -79,6 +123,7 @@ var looks = map[string][]string{
 	"service":     {"* status"},
 	"invoke-rc.d": {"--quiet --query * start"},
 	"chkconfig":   {"*"},
+	"diff":        {"…"},
 }
 
 // Looks reports whether a command only looks.
@@ -90,7 +135,7 @@ func Looks(c providers.Command) bool {
 		}
 		argv = strings.Fields(c.Shell)
 	}
-	if len(argv) == 0 || c.Stdin != nil {
+	if len(argv) == 0 || c.Stdin != nil && path.Base(argv[0]) != "diff" {
 		return false
 	}
 	if dir := path.Dir(argv[0]); slices.Contains(initDirs, dir) {

@@ -27,6 +27,8 @@ const (
 	drain      = time.Second
 	maxOutput  = 64 << 20
 	maxFile    = 64 << 20
+
+	lastSystemUID = 999 // where the Host does not know
 )
 
 // A System is this machine.
@@ -35,8 +37,8 @@ type System struct {
 	// Root stands before the paths of well-known files, such as /etc/passwd. It is
 	// empty but for tests, and for looking at a file system that is mounted elsewhere.
 	Root string
-	// Bucket is the directory of the local bucket, $clientbucketdir. If empty, there is
-	// none.
+	// Bucket is the directory of the local bucket. If empty, it is $clientbucketdir of the
+	// Host; without both there is none.
 	Bucket string
 }
 
@@ -68,7 +70,7 @@ func (s *System) LastSystemUID() int64 {
 	if h, ok := s.Host.(types.SystemUsers); ok {
 		return h.LastSystemUID()
 	}
-	return 999
+	return lastSystemUID
 }
 
 func (s *System) WorkingDirectory() string {

@@ -123,7 +123,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	s, ctx := system.ReadOnly(here(t)), t.Context()
 	_, run := s.Run(ctx, providers.Command{Argv: []string{"touch", file + "2"}})
-	_, _, backup := s.Backup(ctx, file)
+	_, _, backup := s.Backup(ctx, file, "")
 	for name, err := range map[string]error{
 		"run": run, "backup": backup, "replace": s.Replace(ctx, file, nil, 0), "write": s.Write(ctx, file, providers.Writing{}),
 		"truncate": s.Truncate(ctx, file, 0), "remove": s.Remove(ctx, file), "remove all": s.RemoveAll(ctx, dir),
@@ -175,6 +175,13 @@ func TestWrite(t *testing.T) {
 		if string(text) != tt.text || err != nil || info.Mode != tt.mode || info.Kind != "file" {
 			t.Errorf("%s: got %q, %o, %v; want %q, %o", tt.name, text, info.Mode, err, tt.text, tt.mode)
 		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(name, link), s.Replace(ctx, link, []byte("through"), 0o600)); err != nil {
+		t.Error(err)
+	}
+	if info, err := s.Lstat(ctx, link); err != nil || info.Kind != "link" {
+		t.Errorf("a link became a %s, %v", info.Kind, err)
 	}
 	if names, _ := s.ReadDir(ctx, dir); len(names) != 1 {
 		t.Errorf("left behind: %v", names)

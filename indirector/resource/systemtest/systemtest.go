@@ -259,6 +259,27 @@ func (s *System) Groups(ctx context.Context) ([]providers.Group, error) {
 	return system.ParseGroups(s.lines(s.c.Group)), nil
 }
 
+// UserName and GroupName are those of the case.
+func (s *System) UserName(uid int64) string {
+	all, _ := s.Users(context.Background())
+	for _, u := range all {
+		if int64(u.UID) == uid {
+			return u.Name
+		}
+	}
+	return ""
+}
+
+func (s *System) GroupName(gid int64) string {
+	all, _ := s.Groups(context.Background())
+	for _, g := range all {
+		if int64(g.GID) == gid {
+			return g.Name
+		}
+	}
+	return ""
+}
+
 func (s *System) User(ctx context.Context, name string) (providers.User, bool, error) {
 	all, err := s.Users(ctx)
 	for _, u := range all {

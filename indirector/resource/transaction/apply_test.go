@@ -3,8 +3,10 @@ package transaction_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -99,23 +101,13 @@ func lacks(t *testing.T, row map[string]json.RawMessage) string {
 				return "no type " + r.Type
 			case typ != nil && !native(typ):
 				return "no provider for " + typ.Name
-			case r.Type == "File":
-				for _, name := range []string{"source", "recurse", "backup", "owner"} {
-					if r.Parameters[name] != nil {
-						return "the provider of file is to do " + name
-					}
-				}
-				if text, ok := r.Parameters["content"].(string); ok && checksum.MatchString(text) {
-					return "the provider of file is to do contents of buckets"
-				}
+			case r.Type == "File" && strings.Contains(fmt.Sprint(r.Parameters["source"]), "puppet:"):
+				return "needs sources of a server"
 			}
 		}
 	}
 	return ""
 }
-
-// checksum is content that means what a bucket has.
-var checksum = regexp.MustCompile(`^\{\w+\}[0-9a-f]+$`)
 
 // recordedTypes are those that real Puppet has.
 func recordedTypes(t *testing.T) map[string]bool {
@@ -249,8 +241,25 @@ func (p place) stateFiles(t *testing.T) map[string]any {
 	return map[string]any{
 		"state.yaml": p.yaml(t, state+"state.yaml"), "transactionstore.yaml": p.yaml(t, state+"transactionstore.yaml"),
 		"last_run_summary.yaml": summary, "classes.txt": p.text(state + "classes.txt"), "resources.txt": p.text(state + "resources.txt"),
-		"bucket": []any{},
+		"bucket": p.bucket(t),
 	}
+}
+
+// bucket are the files in the local bucket.
+func (p place) bucket(t *testing.T) []any {
+	t.Helper()
+	all, root := []any{}, p.dir+"/var/clientbucket"
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(root, name)
+			all = append(all, rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 func (p place) text(file string) any {

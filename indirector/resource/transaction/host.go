@@ -20,10 +20,8 @@ func (o Offline) Setting(name string) (string, bool) {
 	if o.Settings != nil {
 		return o.Settings(name)
 	}
-	if name == "digest_algorithm" {
-		return "sha256", true
-	}
-	return "", false
+	value, ok := map[string]string{"digest_algorithm": "sha256", "clientbucketdir": "/"}[name]
+	return value, ok
 }
 
 // Feature has those of a POSIX system.

@@ -227,6 +227,11 @@ func texts(all []*Resource) []string {
 // planned puts together what is known of all resources.
 func (t *transaction) planned(name string, p *planner) *Plan {
 	plan := &Plan{Catalog: name, Resources: []Planned{}}
+	for _, r := range t.catalog.resources {
+		if r.problem != nil {
+			t.status(r) // one that is a container is not evaluated
+		}
+	}
 	for _, key := range t.order {
 		s := t.statuses[key]
 		if s.of.Kind == Whit || s.of.byDefault {

@@ -62,7 +62,7 @@ func (r *Resource) String() string {
 
 // Container reports whether whits take its place in the graph. Rule RES-GRAPH-04.
 func (r *Resource) Container() bool {
-	return r.Kind == Component || r.Kind == Plain && r.Type == "Stage"
+	return r.Kind == Component || r.Kind != Whit && r.Type == "Stage"
 }
 
 // Parent is the first that contains r, or nil.

@@ -71,12 +71,18 @@ const puppetVersion = "7.23.0"
 // converted makes instances of the catalog, and writes what the machine has of it.
 func (t *transaction) converted(c *model.Catalog) error {
 	begin := t.System.Now()
+	c, err := t.resolved(c)
+	if err != nil {
+		return err
+	}
 	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.System, Foreign: t.Foreign, Log: t.log.resource})
 	if err != nil {
 		return err
 	}
-	if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
-		return err
+	if !t.Unfinalized {
+		if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
+			return err
+		}
 	}
 	t.catalog = catalog
 	if err := t.writeGraph(Kinds[0], catalog.added, catalog.containment()); err != nil {

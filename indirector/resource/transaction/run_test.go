@@ -107,6 +107,48 @@ func TestObserver(t *testing.T) {
 	}
 }
 
+// TestDeferred computes deferred values before the run, or before each resource. Rule
+// RES-CONV-03.
+func TestDeferred(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, function, preprocess, want string
+		statuses                         int
+	}{
+		{"before the run", "upcase", "true", "defined 'one' as 'X'", 9},
+		{"before the resource", "upcase", "false", "defined 'one' as 'X'", 9},
+		{"a function that there is not, before the run", "nosuch", "true", "Failed to apply catalog: Unknown function: 'nosuch'", 0},
+		{"a function that there is not, before the resource", "nosuch", "false", "Failed to apply catalog: Unknown function: 'nosuch'", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			m := p.system(systemtest.Case{}, p.settings(map[string]any{"preprocess_deferred": tt.preprocess}))
+			world := &probetest.World{Root: p.dir + "/root"}
+			c := with(probes("a", "b"), 1, "one", data.OfHash([]data.Pair{
+				data.P("__ptype", data.OfString("Deferred")), data.P("name", data.OfString(tt.function)),
+				data.P("arguments", data.OfStrings([]string{"x"})),
+			}))
+			got := transaction.Run(t.Context(), c, transaction.Options{
+				Settings: agent(m), System: m, Types: allTypes(), Provider: world.Provider,
+				Resolve: func(_ context.Context, v data.Value) (data.Value, error) {
+					if v.Get("name").Str() != "upcase" {
+						return v, fmt.Errorf("Unknown function: '%s'", v.Get("name").Str())
+					}
+					return data.OfString(strings.ToUpper(v.Get("arguments").List()[0].Str())), nil
+				},
+			})
+			found := false
+			for _, l := range got.Report.Logs {
+				found = found || l.Message == tt.want
+			}
+			if !found || tt.statuses > 0 && len(got.Report.Statuses) != tt.statuses {
+				t.Errorf("%v, %d statuses: %v", got.Report.Logs, len(got.Report.Statuses), got.Err)
+			}
+		})
+	}
+}
+
 // TestInterrupt skips what is left, and writes state and report all the same. Rules
 // RES-TX-10 and RES-SAFE-04.
 func TestInterrupt(t *testing.T) {

@@ -14,8 +14,10 @@ type Settings struct {
 	Noop, IgnoreSchedules, Evaltrace, Graph bool
 	DefaultSchedules                        bool // add them to the catalog
 	MergeDependencyWarnings                 bool
+	PreprocessDeferred                      bool // compute deferred values before the run, not before each resource
 	WriteSummary                            bool // classes and resources, see ClassFile
 	Agent                                   bool // run as the agent, which keeps a transaction store
+	Unfinalized                             bool // as puppet apply --catalog: no defaults are added, and relationships are not checked before
 	Tags, SkipTags                          []string
 	Certname, Environment                   string
 	Prerun, Postrun                         string // commands around the run
@@ -36,8 +38,8 @@ func ReadSettings(h types.Host) Settings {
 	return Settings{
 		Noop: flag("noop"), IgnoreSchedules: flag("ignoreschedules"), Evaltrace: flag("evaltrace"), Graph: flag("graph"),
 		DefaultSchedules: text("default_schedules") != "false", MergeDependencyWarnings: flag("merge_dependency_warnings"),
-		WriteSummary: flag("write_catalog_summary"),
-		Tags:         splitTags(text("tags")), SkipTags: splitTags(text("skip_tags")),
+		PreprocessDeferred: text("preprocess_deferred") != "false", WriteSummary: flag("write_catalog_summary"),
+		Tags: splitTags(text("tags")), SkipTags: splitTags(text("skip_tags")),
 		Certname: text("certname"), Environment: text("environment"),
 		Prerun: text("prerun_command"), Postrun: text("postrun_command"),
 		StateFile: text("statefile"), StoreFile: text("transactionstorefile"),

@@ -97,7 +97,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.LogLevel == "" {
 		t.LogLevel = "info"
 	}
-	t.native = &providers.Set{Log: t.providerLine, Sources: o.Sources}
+	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }

@@ -6,7 +6,7 @@ import "indirtui/indirector/data"
 func augeasType() *Type {
 	return Define(Type{
 		Name: "augeas", Module: "augeas_core", Doc: "Changes files of configuration as trees, by Augeas.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: augeasProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: augeasProviders,
 		Features: []string{"execute_changes", "need_to_run?", "parse_commands"},
 		Validate: func(r *Resource) error {
 			if r.Has("lens") != r.Has("incl") {

@@ -14,10 +14,18 @@ func componentType() *Type {
 	return Define(Type{
 		Name: "component", Doc: "A class or a define in a catalog that is applied: it contains resources, and does nothing itself.",
 		Namevars: []string{"name"}, Refreshable: true,
-		Ref:        func(r *Resource) string { return r.Title },
+		Ref:        componentRef,
 		Redact:     func(*Resource, []string) []string { return nil },
 		Attributes: []*Attribute{nameParameter("The reference of the class or define.")},
 	})
+}
+
+// componentRef is the title, which is a reference. Any other title is that of a class.
+func componentRef(r *Resource) string {
+	if _, ok := ParseRef(r.Title); ok {
+		return r.Title
+	}
+	return "Class[" + Capital(r.Title) + "]"
 }
 
 // whitType marks where a container begins or ends. Rule RES-GRAPH-04.

@@ -13,7 +13,7 @@ import (
 func cronType() *Type {
 	return Define(Type{
 		Name: "cron", Module: "cron_core", Doc: "A job in the crontab of a user. It takes a command, and a time or special.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: cronProviders(), Validate: validateCron,
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: cronProviders, Validate: validateCron,
 		Require: []Auto{{"user", func(r *Resource) []string {
 			if u := r.Value("user"); u.Truthy() {
 				return []string{u.Text()}

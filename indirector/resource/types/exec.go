@@ -13,7 +13,7 @@ func execType() *Type {
 	return Define(Type{
 		Name: "exec", Doc: "Runs a command, unless a check forbids it.",
 		Namevars: []string{"command"}, Repeats: true, Refreshable: true, Instances: Own,
-		Providers: execProviders(), Validate: func(r *Resource) error { return validateCommand(r, r.Value("command")) },
+		Providers: execProviders, Validate: func(r *Resource) error { return validateCommand(r, r.Value("command")) },
 		Require: []Auto{{"file", execFiles}, {"user", execUser}},
 		Redact:  redactExec,
 		Attributes: []*Attribute{

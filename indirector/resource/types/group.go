@@ -12,7 +12,7 @@ func groupType() *Type {
 	ensure.Default, ensure.Preset = nil, data.OfSymbol("present")
 	return Define(Type{
 		Name: "group", Doc: "A group of accounts.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: groupProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: groupProviders,
 		Features: []string{"manages_aix_lam", "manages_local_users_and_groups", "manages_members", "system_groups"},
 		Attributes: []*Attribute{
 			ensure,

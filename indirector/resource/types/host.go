@@ -12,7 +12,7 @@ import (
 func hostType() *Type {
 	return Define(Type{
 		Name: "host", Module: "host_core", Doc: "An entry of the hosts file: an address and its names.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: hostProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: hostProviders,
 		Attributes: []*Attribute{
 			ensurable("Whether the entry is there."),
 			{Name: "ip", Doc: "The address, IPv4 or IPv6.", Validate: validateIP},

@@ -156,8 +156,10 @@ func (l listing) split(is data.Value) []data.Value {
 // added are wanted words with those that are there besides, each once.
 func added(should, is []data.Value) []data.Value {
 	var all []data.Value
+	seen := map[string]bool{}
 	for _, w := range slices.Concat(should, is) {
-		if !slices.ContainsFunc(all, func(x data.Value) bool { return data.Equal(x, w) }) {
+		if key := w.Inspect(); !seen[key] {
+			seen[key] = true
 			all = append(all, w)
 		}
 	}

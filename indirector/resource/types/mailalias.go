@@ -4,7 +4,7 @@ package types
 func mailaliasType() *Type {
 	return Define(Type{
 		Name: "mailalias", Module: "mailalias_core", Doc: "An entry of the aliases of mail: who gets what is sent to a name.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: mailaliasProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: mailaliasProviders,
 		Validate: func(r *Resource) error {
 			if r.Value("recipient").Truthy() && r.Value("file").Truthy() {
 				return refuse("You cannot specify both a recipient and a file")

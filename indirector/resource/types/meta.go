@@ -2,7 +2,6 @@ package types
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
@@ -103,28 +102,29 @@ func mungeAlias(r *Resource, v data.Value) (data.Value, error) {
 }
 
 func mungeTag(r *Resource, v data.Value) (data.Value, error) {
+	var tags []string
 	for _, t := range flat(v) {
-		if err := r.Tag(word(t)); err != nil {
-			return v, err
-		}
+		tags = append(tags, word(t))
 	}
-	return data.OfList(list(v)), nil
+	return data.OfList(list(v)), r.Tag(tags...)
 }
 
 var validTag = regexp.MustCompile(`\A[\p{L}\p{M}\p{Nd}_][\p{L}\p{M}\p{Nd}_:.-]*\z`)
 
 // Tag adds tags, in lower case, and the parts of qualified ones.
 func (r *Resource) Tag(tags ...string) error {
+	var all []string
 	for _, t := range tags {
 		t = strings.ToLower(t)
 		if !validTag.MatchString(t) {
 			return refuse("Invalid tag '%s'", t)
 		}
-		r.addTags(t)
+		all = append(all, t)
 		if strings.Contains(t, "::") {
-			r.addTags(strings.Split(t, "::")...)
+			all = append(all, strings.Split(t, "::")...)
 		}
 	}
+	r.addTags(all...)
 	return nil
 }
 
@@ -141,8 +141,13 @@ func (r *Resource) ownTags(given []string) {
 }
 
 func (r *Resource) addTags(tags ...string) {
+	has := make(map[string]bool, len(r.Tags)+len(tags))
+	for _, t := range r.Tags {
+		has[t] = true
+	}
 	for _, t := range tags {
-		if !slices.Contains(r.Tags, t) {
+		if !has[t] {
+			has[t] = true
 			r.Tags = append(r.Tags, t)
 		}
 	}
@@ -174,6 +179,9 @@ func mungeRefs(_ *Resource, v data.Value) (data.Value, error) {
 		}
 		if !ok {
 			return v, refuse("No title provided and %s is not a valid resource reference", x.Inspect())
+		}
+		if typ := strings.ToLower(ref.Type); !validTag.MatchString(typ) { // a reference has its type for a tag
+			return v, refuse("Invalid tag '%s'", typ)
 		}
 		refs[i] = data.OfString(ref.String())
 	}

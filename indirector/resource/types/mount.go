@@ -12,7 +12,7 @@ import (
 func mountType() *Type {
 	return Define(Type{
 		Name: "mount", Module: "mount_core", Doc: "A file system in the fstab, and whether it is mounted.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: mountProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: mountProviders,
 		Features: []string{"refreshable"}, Refreshable: true, SelfRefresh: true,
 		Require: []Auto{{"mount", mountsAbove}}, Before: []Auto{{"file", filesBelow}},
 		Attributes: []*Attribute{
@@ -55,18 +55,21 @@ const blanks = " \t\n\v\f\r"
 
 func noBlanks(name string, filled bool) func(*Resource, data.Value) error {
 	return func(_ *Resource, v data.Value) error {
+		empty := refuse("%s must not be an empty string", name)
+		if v.Kind() == data.Hash || v.Kind() == data.List { // Puppet asks these whether they are empty
+			if filled && v.Len() == 0 {
+				return empty
+			}
+			return nil
+		}
 		s, err := textOf(v)
 		switch {
-		case (v.Kind() == data.Hash || v.Kind() == data.List) && v.Len() > 0:
-			return nil // it is not empty, and Puppet looks no further
-		case filled && err != nil && v.Kind() == data.Hash:
-			return refuse("%s must not be an empty string", name)
 		case err != nil && filled:
 			return err
 		case strings.ContainsAny(s, blanks):
 			return refuse("%s must not contain whitespace: %s", name, s)
 		case filled && s == "":
-			return refuse("%s must not be an empty string", name)
+			return empty
 		}
 		return nil
 	}

@@ -2,6 +2,7 @@ package types
 
 import (
 	"math"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,8 +29,8 @@ func integer(s string) (data.Value, error) {
 		base, clean = 10, clean[2:]
 	}
 	if decimalInt.MatchString(t) || otherInt.MatchString(t) {
-		if n, err := strconv.ParseInt(sign+clean, base, 64); err == nil {
-			return data.OfInt(n), nil
+		if n, ok := new(big.Int).SetString(sign+clean, base); ok {
+			return data.OfBig(n), nil
 		}
 	}
 	return data.Value{}, badArgument("%s is not an integer", data.InspectString(s))

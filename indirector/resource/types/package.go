@@ -11,7 +11,7 @@ func packageType() *Type {
 	return Define(Type{
 		Name: "package", Doc: "Software, by the package manager of the system or of a language.",
 		Namevars: []string{"name", "provider", "command"}, Instances: ByProviders, Refreshable: true,
-		Providers: packageProviders(), Validate: validatePackage, Require: []Auto{{"file", packageFiles}},
+		Providers: packageProviders, Validate: validatePackage, Require: []Auto{{"file", packageFiles}},
 		Features: strings.Fields("disableable holdable install_only install_options installable package_settings purgeable " +
 			"reinstallable supports_flavors targetable uninstall_options uninstallable upgradeable version_ranges versionable virtual_packages"),
 		Attributes: append([]*Attribute{

@@ -6,7 +6,7 @@ import "indirtui/indirector/data"
 func selbooleanType() *Type {
 	return Define(Type{
 		Name: "selboolean", Module: "selinux_core", Doc: "A boolean of SELinux.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: selbooleanProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: selbooleanProviders,
 		Attributes: []*Attribute{
 			{Name: "value", Doc: "Whether it is on.", Choices: choices("on", "off", "true", "false"), Munge: mungeOnOff},
 			nameParameter("The name of the boolean."),
@@ -29,7 +29,7 @@ func mungeOnOff(_ *Resource, v data.Value) (data.Value, error) {
 func selmoduleType() *Type {
 	return Define(Type{
 		Name: "selmodule", Module: "selinux_core", Doc: "A module of the policy of SELinux.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: selmoduleProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: selmoduleProviders,
 		Require: []Auto{{"file", func(r *Resource) []string {
 			if p := r.Value("selmodulepath"); p.Truthy() {
 				return []string{p.Text()}

@@ -11,7 +11,7 @@ import (
 func serviceType() *Type {
 	return Define(Type{
 		Name: "service", Doc: "A service: a program that runs in the background, and whether it starts with the system.",
-		Namevars: []string{"name"}, Instances: ByProviders, Refreshable: true, Providers: serviceProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Refreshable: true, Providers: serviceProviders,
 		Features: strings.Fields("configurable_timeout controllable delayed_startable enableable flaggable " +
 			"manages_logon_credentials manual_startable maskable refreshable"),
 		Validate:   validateService,

@@ -26,7 +26,7 @@ func keyKinds(names ...string) []Choice {
 func sshAuthorizedKeyType() *Type {
 	return Define(Type{
 		Name: "ssh_authorized_key", Module: "sshkeys_core", Doc: "A key in the authorized_keys of a user, who may log in with it.",
-		Namevars: []string{"name"}, Instances: ByProviders, Providers: sshAuthorizedKeyProviders(), Validate: validateAuthorizedKey,
+		Namevars: []string{"name"}, Instances: ByProviders, Providers: sshAuthorizedKeyProviders, Validate: validateAuthorizedKey,
 		Require: []Auto{{"user", func(r *Resource) []string {
 			if u := r.Value("user"); u.Truthy() {
 				return []string{u.Text()}
@@ -103,7 +103,7 @@ func validateAuthorizedKey(r *Resource) error {
 func sshkeyType() *Type {
 	return Define(Type{
 		Name: "sshkey", Module: "sshkeys_core", Doc: "A key of a host in the known hosts of ssh.",
-		Namevars: []string{"type", "name"}, Instances: ByProviders, Providers: sshkeyProviders(),
+		Namevars: []string{"type", "name"}, Instances: ByProviders, Providers: sshkeyProviders,
 		TitlePatterns: []TitlePattern{
 			{`^(.*?)@(.*)$`, false, []string{"name", "type"}},
 			{`^([^@]+)$`, false, []string{"name"}},

@@ -112,7 +112,7 @@ func measured(v data.Value, usual string) (number, unit string, ok bool) {
 
 func product(number string, by int64) (data.Value, error) {
 	n, err := integer(number)
-	if err == nil && n.Int() > (1<<62)/by {
+	if err == nil && (n.Kind() == data.Big || n.Int() > (1<<62)/by) {
 		return n, badArgument("%s is too much", number)
 	}
 	return data.OfInt(n.Int() * by), err

@@ -11,7 +11,7 @@ import (
 func userType() *Type {
 	return Define(Type{
 		Name: "user", Doc: "An account of this system.",
-		Namevars: []string{"name"}, Instances: ByProviders, Generates: true, Providers: userProviders(),
+		Namevars: []string{"name"}, Instances: ByProviders, Generates: true, Providers: userProviders,
 		Features: strings.Fields("allows_duplicates manages_aix_lam manages_expiry manages_homedir manages_local_users_and_groups " +
 			"manages_loginclass manages_password_age manages_password_salt manages_passwords manages_roles manages_shell " +
 			"manages_solaris_rbac system_users"),

@@ -1,0 +1,106 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"indirtui/indirector"
+	"indirtui/indirector/data"
+	"indirtui/indirector/model"
+)
+
+// Requests are Sources that ask the indirections file_metadata and file_content, so that
+// the trace shows each question. Rules RES-FILE-11 and RES-FILE-12.
+type Requests struct {
+	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
+}
+
+var _ Sources = (*Requests)(nil)
+
+func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string, q Query, more ...indirector.Option) (*indirector.Response, error) {
+	links := "manage"
+	if q.Follow {
+		links = "follow"
+	}
+	options := append(more, indirector.Option{Name: "links", Value: links}, indirector.Option{Name: "checksum_type", Value: q.Checksum},
+		indirector.Option{Name: "source_permissions", Value: q.Permissions})
+	if q.Environment != "" {
+		options = append(options, indirector.Option{Name: "environment", Value: q.Environment})
+	}
+	resp, err := r.Do(ctx, indirector.NewRequest("file_metadata", verb, source, nil, options))
+	if errors.Is(err, indirector.ErrNotFound) {
+		return nil, nil
+	}
+	return resp, err
+}
+
+// Find asks for the metadata of a file.
+func (r *Requests) Find(ctx context.Context, source string, q Query) (*Source, error) {
+	resp, err := r.ask(ctx, indirector.Find, source, q)
+	if resp == nil {
+		return nil, err
+	}
+	m, ok := resp.Instance().(*model.FileMetadata)
+	if !ok {
+		return nil, fmt.Errorf("the answer about %q is a %T", source, resp.Instance())
+	}
+	found := sourceOf(m, source)
+	return &found, nil
+}
+
+// Search asks for the metadata of a directory and all that is in it.
+func (r *Requests) Search(ctx context.Context, source string, q Query) ([]Source, error) {
+	more := []indirector.Option{{Name: "recurse", Value: true}, {Name: "max_files", Value: q.MaxFiles}}
+	if q.Limit >= 0 {
+		more = append(more, indirector.Option{Name: "recurselimit", Value: q.Limit})
+	}
+	if len(q.Ignore) > 0 {
+		more = append(more, indirector.Option{Name: "ignore", Value: q.Ignore})
+	}
+	resp, err := r.ask(ctx, indirector.Search, source, q, more...)
+	if resp == nil {
+		return nil, err
+	}
+	list, _ := resp.Value.([]indirector.Instance)
+	var all []Source
+	for _, inst := range list {
+		if m, ok := inst.(*model.FileMetadata); ok {
+			all = append(all, sourceOf(m, source))
+		}
+	}
+	return all, nil
+}
+
+// sourceOf is what metadata has of a source.
+func sourceOf(m *model.FileMetadata, source string) Source {
+	s := Source{
+		URL: source, Relative: ".", Kind: m.Type, UID: -1, GID: -1, Mode: fs.FileMode(m.Mode.Int()), Checksum: m.Checksum, Target: m.Destination,
+	}
+	if m.RelativePath != "" && m.RelativePath != "." {
+		s.URL, s.Relative = source+"/"+m.RelativePath, m.RelativePath
+	}
+	if m.Owner.Kind() == data.Int && m.Group.Kind() == data.Int {
+		s.UID, s.GID = int(m.Owner.Int()), int(m.Group.Int())
+	}
+	if m.Type != "file" {
+		s.Checksum = "" // Puppet's of a directory is its time
+	}
+	return s
+}
+
+// Open asks for the content of a file.
+func (r *Requests) Open(ctx context.Context, s *Source) (io.ReadCloser, error) {
+	resp, err := r.Do(ctx, indirector.NewRequest("file_content", indirector.Find, s.URL, nil, nil)) // contents refuse what metadata is asked for with
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return nil, err
+	}
+	if resp != nil {
+		if c, ok := resp.Instance().(*model.FileContent); ok {
+			return c.Contents.Open()
+		}
+	}
+	return nil, fmt.Errorf("find the content of %q: %w", s.URL, indirector.ErrNotFound)
+}
