@@ -191,7 +191,9 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	defer cancel()
 	stop, done := interrupts(ctx, cancel)
 	defer done()
-	a := &command.Applying{Engine: e, Host: host, Caller: "cli", File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e)}
+	a := &command.Applying{
+		Engine: e, Host: host, Caller: "cli", File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e),
+	}
 	if a.Helper != nil {
 		defer func() { err = errors.Join(err, a.Helper.Close()) }()
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"indirtui/indirector"
@@ -44,11 +45,14 @@ type Options struct {
 // A Helper has the child. It may be used from several goroutines.
 type Helper struct {
 	o      Options
-	turn   chan struct{} // full while the rest is used
-	child  *child.Dialogue
-	types  map[string]*types.Type
-	closed bool
-	quiet  error // what automatic relationships failed with; they are not asked for again
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	turn   chan struct{}   // full while a question is asked
+	child  *child.Dialogue // of whose turn it is
+
+	mu    sync.Mutex
+	types map[string]*types.Type
+	quiet error // what automatic relationships failed with; they are not asked for again
 }
 
 // New returns a Helper. Nothing is started yet.
@@ -59,15 +63,16 @@ func New(o Options) *Helper {
 	if o.Work == 0 {
 		o.Work = 10 * time.Minute
 	}
-	return &Helper{o: o, turn: make(chan struct{}, 1), types: map[string]*types.Type{}}
+	h := &Helper{o: o, turn: make(chan struct{}, 1), types: map[string]*types.Type{}}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
 }
 
-// Close ends the child and all that it started, once what it does is done. It may be
-// called again.
+// Close ends the child and all that it started, whatever it does. It may be called again.
 func (h *Helper) Close() error {
+	h.cancel()
 	h.turn <- struct{}{}
 	defer func() { <-h.turn }()
-	h.closed = true
 	h.stop()
 	return nil
 }
@@ -105,7 +110,7 @@ func (h *Helper) ask(ctx context.Context, q question) (v data.Value, err error) 
 
 // answer asks while it is this question's turn.
 func (h *Helper) answer(ctx context.Context, q question) (data.Value, error) {
-	if h.closed {
+	if h.ctx.Err() != nil {
 		return data.Value{}, fmt.Errorf("%s: the helper was closed", &q)
 	}
 	if q.limit == 0 {
@@ -162,7 +167,15 @@ func (h *Helper) exchange(ctx context.Context, q question) (data.Value, error) {
 		return data.Value{}, fmt.Errorf("%s: it would be given more than %d bytes", &q, maxMessage)
 	}
 	until := time.Now().Add(q.limit)
-	defer context.AfterFunc(ctx, h.child.Interrupt)()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(h.ctx, func() { cancel(errors.New("the helper was closed")) })()
+	stop := context.AfterFunc(ctx, h.child.Interrupt)
+	defer func() {
+		if !stop() { // the interruption may come late, and must not meet the next question
+			h.stop()
+		}
+	}()
 	if err = h.child.Write(ctx, line, until); err == nil {
 		line, err = h.child.Read(ctx, until)
 	}

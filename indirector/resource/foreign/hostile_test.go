@@ -85,7 +85,7 @@ func TestAnew(t *testing.T) {
 // TestEnd: nothing is left of the child when a question is canceled, or the helper closed.
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"canceled", "closed"} {
+	for _, how := range []string{"canceled", "closed", "closed while it works"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			pipe := filepath.Join(t.TempDir(), "pids")
@@ -103,12 +103,15 @@ func TestEnd(t *testing.T) {
 			go func() {
 				b, _ := os.ReadFile(pipe)
 				pids <- strings.Fields(string(b))
-				if how == "canceled" {
+				switch how {
+				case "canceled":
 					cancel()
+				case "closed while it works":
+					_ = h.Close() // it has no errors
 				}
 			}()
 			_, err := h.Search(ctx, "brick")
-			if (how == "canceled") != errors.Is(err, context.Canceled) {
+			if (how == "canceled") != errors.Is(err, context.Canceled) || how == "closed while it works" && (err == nil || !strings.Contains(err.Error(), "the helper was closed")) {
 				t.Errorf("got %v", err)
 			}
 			if err := h.Close(); err != nil {

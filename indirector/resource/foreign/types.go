@@ -23,9 +23,9 @@ func (h *Helper) Type(ctx context.Context, name string) (*types.Type, error) {
 	if !typeName.MatchString(name) {
 		return nil, fmt.Errorf("%q is no name of a resource type", name)
 	}
-	h.turn <- struct{}{}
+	h.mu.Lock()
 	known := h.types[name]
-	<-h.turn
+	h.mu.Unlock()
 	if known != nil {
 		return known, nil
 	}
@@ -37,9 +37,9 @@ func (h *Helper) Type(ctx context.Context, name string) (*types.Type, error) {
 	if err != nil {
 		return nil, fmt.Errorf("type %s by helper: %w", name, err)
 	}
-	h.turn <- struct{}{}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.types[name] = t
-	<-h.turn
 	return t, nil
 }
 
@@ -236,16 +236,16 @@ func (h *Helper) automatic(t *types.Type, auto []data.Value) {
 // related asks for the titles of all automatic relationships of a resource. That it fails is
 // a warning: the resource itself may fail, too, when it is its turn.
 func (h *Helper) related(r *types.Resource) [][]string {
-	h.turn <- struct{}{}
+	h.mu.Lock()
 	err := h.quiet
-	<-h.turn
+	h.mu.Unlock()
 	var v data.Value
 	if err == nil {
 		v, err = h.ask(context.Background(), asked("auto", r, true))
 		if _, ok := failed(err); err != nil && !ok { // the child broke: it would break for each
-			h.turn <- struct{}{}
+			h.mu.Lock()
 			h.quiet = err
-			<-h.turn
+			h.mu.Unlock()
 		}
 	}
 	if err != nil && r.Log != nil {
