@@ -140,7 +140,7 @@ fi
 if journey cache; then
   demo 110x30
   press 4
-  until_shown '3 orphan'
+  until_shown '4 orphan'
   press j j # below the stores
   sleep 1
   picture cache 'what is kept, by whom and for how long'
