@@ -864,7 +864,7 @@ func TestJourney11ThroughTheProxy(t *testing.T) {
 	term.wait("1 of", "nil!", "file_metadata")
 	// 3.
 	term.keys("Enter").wait("404 Not Found")
-	term.keys("Down", "Enter").wait("links=manage&environment=pro", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
+	term.keys("Down", "Enter").wait("links=manage&environment", "404 Not Found", "Could not find file_metadata modules/demo/"+file).keys("Escape").wait("WHAT IF")
 	// 4.
 	term.write("y").wait("curl -sS").write("c").shows("copied curl")
 	// 5.
