@@ -260,7 +260,7 @@ func sorted(v data.Value) (data.Value, error) {
 	slices.SortStableFunc(list, func(a, b data.Value) int {
 		n, ok := compare(a, b)
 		if !ok && wrong == nil {
-			wrong = argumentError("comparison of %s with %s failed", RubyClass(a), comparand(b))
+			wrong = argumentError("comparison of %s with %s failed", data.RubyClass(a), comparand(b))
 		}
 		return n
 	})
@@ -273,7 +273,7 @@ func comparand(v data.Value) string {
 	case data.Nil, data.Bool, data.Int, data.Float, data.Big:
 		return v.Inspect()
 	default:
-		return RubyClass(v)
+		return data.RubyClass(v)
 	}
 }
 

@@ -115,7 +115,7 @@ func (in *invocation) digOne(text string, s, v data.Value) (data.Value, bool, er
 		return next, false, &Error{Class: "NoMethodError", Message: "undefined method `include?' for " + v.Text() + ":Integer"}
 	default:
 		return next, false, lookupError("Data Provider type mismatch: Got %s when a hash-like object was expected to access value using '%s' from key '%s'",
-			RubyClass(v), s.Text(), text)
+			data.RubyClass(v), s.Text(), text)
 	}
 	if found {
 		in.found(s.Text(), next)
@@ -141,29 +141,4 @@ func joinSegments(segments []data.Value) string {
 		parts[i] = s.Text()
 	}
 	return strings.Join(parts, ".")
-}
-
-// RubyClass returns the class of a value in Ruby.
-func RubyClass(v data.Value) string {
-	switch v.Kind() {
-	case data.Nil:
-		return "NilClass"
-	case data.Bool:
-		if v.Bool() {
-			return "TrueClass"
-		}
-		return "FalseClass"
-	case data.Int, data.Big:
-		return "Integer"
-	case data.Float:
-		return "Float"
-	case data.Symbol:
-		return "Symbol"
-	case data.List:
-		return "Array"
-	case data.Hash:
-		return "Hash"
-	default:
-		return "String"
-	}
 }

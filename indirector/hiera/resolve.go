@@ -201,7 +201,7 @@ func (r *resolver) mapped(dir string, triplet []data.Value) ([]*location, error)
 			elements = append(elements, data.OfList([]data.Value{p.Key, p.Value}))
 		}
 	default:
-		return nil, &Error{Class: "NoMethodError", Message: "undefined method `empty?' for " + v.Inspect() + ":" + RubyClass(v)}
+		return nil, &Error{Class: "NoMethodError", Message: "undefined method `empty?' for " + v.Inspect() + ":" + data.RubyClass(v)}
 	}
 	name, template := triplet[1].Text(), triplet[2].Text()
 	outer, seen := r.in.scope, len(*r.in.used)

@@ -2,7 +2,6 @@ package compiler
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -73,7 +72,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	}
 	var collected collections
 	options := compile.Options{
-		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: newUUID(), CodeID: in.CodeID,
+		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: model.NewUUID(), CodeID: in.CodeID,
 		Settings: settingsOf(settings),
 		Exported: func(ctx context.Context, typ string, filter data.Value) (compile.Exports, error) {
 			return l.exported(ctx, in, typ, filter)
@@ -227,13 +226,6 @@ func settingsOf(s indirector.Settings) []data.Pair {
 		return nil
 	}
 	return all.Values()
-}
-
-func newUUID() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // failed is the error of a compile in Puppet's words. The trace has what contains the

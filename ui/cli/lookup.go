@@ -160,7 +160,7 @@ func (c *lookupCommand) renderer() (func(data.Value) ([]byte, error), error) {
 		return func(v data.Value) ([]byte, error) { return format.AppendMsgpack(nil, covered(v)) }, nil
 	case "binary":
 		return func(v data.Value) ([]byte, error) {
-			return nil, fmt.Errorf("%s does not respond to to_binary; can not render instances to application/octet-stream", hiera.RubyClass(v))
+			return nil, fmt.Errorf("%s does not respond to to_binary; can not render instances to application/octet-stream", data.RubyClass(v))
 		}, nil
 	}
 	return nil, failf("Unknown rendering format '%s'", name)

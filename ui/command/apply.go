@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,7 +48,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
 		Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
-		Report: &model.Report{TransactionUUID: newRun(), Environment: catalog.Environment},
+		Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
 	}
 	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -119,14 +118,6 @@ func (a *Applying) lock() (release func() error, err error) {
 		}
 	}
 	return release, err
-}
-
-// newRun is an id as Puppet makes them for its runs.
-func newRun() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // A running is a run that goes on.

@@ -59,7 +59,7 @@ func execType() *Type {
 
 func validateExecCommand(_ *Resource, v data.Value) error {
 	if k := v.Kind(); k != data.String && k != data.List {
-		return refuse("Command must be a String or Array<String>, got value of class %s", class(v))
+		return refuse("Command must be a String or Array<String>, got value of class %s", data.RubyClass(v))
 	}
 	return nil
 }
@@ -272,28 +272,4 @@ func redactExec(r *Resource, names []string) []string {
 		}
 	}
 	return left
-}
-
-// class is Ruby's name for what a value is.
-func class(v data.Value) string {
-	switch v.Kind() {
-	case data.Nil:
-		return "NilClass"
-	case data.Bool:
-		if v.Bool() {
-			return "TrueClass"
-		}
-		return "FalseClass"
-	case data.Int, data.Big:
-		return "Integer"
-	case data.Float:
-		return "Float"
-	case data.Symbol:
-		return "Symbol"
-	case data.List:
-		return "Array"
-	case data.Hash:
-		return "Hash"
-	}
-	return "String"
 }

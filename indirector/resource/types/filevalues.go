@@ -134,7 +134,7 @@ func validateFileGroup(_ *Resource, v data.Value) error {
 
 func validateMode(_ *Resource, v data.Value) error {
 	if v.Kind() != data.String {
-		return refuse("The file mode specification must be a string, not '%s'", class(v))
+		return refuse("The file mode specification must be a string, not '%s'", data.RubyClass(v))
 	}
 	if !ValidMode(v.Str()) {
 		return refuse("The file mode specification is invalid: %s", v.Inspect())

@@ -95,7 +95,7 @@ var lineAtRoot = regexp.MustCompile(`(?m)^/`)
 // for Puppet. What is no text is logged.
 func (r *Resource) absolute(v data.Value) bool {
 	if v.Kind() != data.String {
-		r.warnPuppet(fmt.Sprintf("Cannot check if %s is an absolute path because it is a '%s' and not a String'", v.Text(), class(v)))
+		r.warnPuppet(fmt.Sprintf("Cannot check if %s is an absolute path because it is a '%s' and not a String'", v.Text(), data.RubyClass(v)))
 	}
 	return v.Kind() == data.String && lineAtRoot.MatchString(v.Str())
 }

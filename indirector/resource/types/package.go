@@ -150,7 +150,7 @@ func packageParameters() []*Attribute {
 
 func validatePackageName(_ *Resource, v data.Value) error {
 	if v.Kind() != data.String {
-		return refuse("Name must be a String not %s", class(v))
+		return refuse("Name must be a String not %s", data.RubyClass(v))
 	}
 	return nil
 }

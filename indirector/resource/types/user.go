@@ -220,7 +220,7 @@ func validatePurgeKeys(r *Resource, v data.Value) error {
 	}
 	for _, f := range list(v) {
 		if f.Kind() != data.String {
-			return refuse("Each entry for purge_ssh_keys must be a string, not a %s", class(f))
+			return refuse("Each entry for purge_ssh_keys must be a string, not a %s", data.RubyClass(f))
 		}
 		if !r.absolute(f) && !belowHome.MatchString(f.Str()) {
 			return refuse("Paths to keyfiles must be absolute, not %s", f.Str())
