@@ -1,6 +1,7 @@
 package rich
 
 import (
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -44,22 +45,26 @@ func program(v data.Value) string {
 		if simple, ok := strings.CutPrefix(name.Str(), "Pcore::"); ok {
 			return typeText(strings.TrimSuffix(simple, "Type"), v)
 		}
-		switch name.Str() {
-		case "Default", "Symbol", "Regexp":
+		value, given := v.Lookup(valueKey)
+		switch name := name.Str(); {
+		case name == "Sensitive", name == "Binary":
+			return "Instance of " + name
+		case name == "Hash":
+			return programHash(pairwise(value))
+		case name == "Default", name == "Regexp", name == "Symbol" && given:
 			return Text(v)
-		case "URI":
-			return "URI(" + Quote(Text(v)) + ")"
-		case "Sensitive", "Binary":
-			return "Instance of " + name.Str()
-		case "Hash":
-			return programHash(pairwise(v.Get(valueKey)))
-		case "Timestamp", "Timespan", "SemVer", "SemVerRange":
-			return Quote(Text(v))
+		case name == "URI" && given:
+			return "URI(" + Quote(value.Text()) + ")"
+		case slices.Contains(texts, name) && given:
+			return Quote(value.Text())
 		}
 		return name.Str() + "(" + programHash(v.Without(typeKey)) + ")"
 	}
 	return v.Inspect()
 }
+
+// texts are the types whose values are quoted in a program.
+var texts = []string{"Timestamp", "Timespan", "SemVer", "SemVerRange"}
 
 func programs(v data.Value) []string {
 	l := make([]string, v.Len())
