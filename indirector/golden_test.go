@@ -1,7 +1,6 @@
 package indirector_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -589,22 +588,11 @@ type goldenCase struct {
 // IND-FIND, IND-HEAD, IND-SRCH, IND-SAVE, IND-DEST, IND-EXP, IND-AUTH, IND-VAL.
 func TestGoldenIndirection(t *testing.T) {
 	t.Parallel()
-	lines := bufio.NewScanner(bytes.NewReader(recorded(t, "dispatch", "indirection.jsonl")))
-	lines.Buffer(nil, 1<<20)
-	cases := 0
-	for lines.Scan() {
-		cases++
-		var c goldenCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+	for c := range golden.Rows[goldenCase](t, golden.Path(t, "dispatch", "indirection.jsonl")) {
 		t.Run(c.ID, func(t *testing.T) {
 			t.Parallel()
 			runGolden(t, c)
 		})
-	}
-	if err := lines.Err(); err != nil || cases == 0 {
-		t.Errorf("%d cases, %v", cases, err)
 	}
 }
 

@@ -1,23 +1,18 @@
 package rich_test
 
 import (
-	"bufio"
-	"os"
+	"bytes"
 	"testing"
 
 	"indirtui/indirector/format"
+	"indirtui/indirector/golden"
 	"indirtui/indirector/rich"
 )
 
 // Whatever was read is read again as it is.
 func FuzzRead(f *testing.F) {
-	file, err := os.Open("testdata/rich/cases.jsonl")
-	if err != nil {
-		f.Fatal(err)
-	}
-	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		f.Add(lines.Bytes())
+	for line := range golden.Lines(f, golden.Path(f, "rich", "cases.jsonl")) {
+		f.Add(bytes.Clone(line))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := format.DecodeJSON(b, format.Limits{})

@@ -1,9 +1,7 @@
 package rich_test
 
 import (
-	"bufio"
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 
@@ -17,23 +15,12 @@ import (
 // recorded it.
 func TestGoldenRich(t *testing.T) {
 	t.Parallel()
-	file, err := os.Open(golden.Path(t, "rich", "cases.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	cases := bufio.NewScanner(file)
-	cases.Buffer(nil, 1<<20)
-	n := 0
-	for ; cases.Scan(); n++ {
-		c, err := format.DecodeJSON(cases.Bytes(), format.Limits{})
+	for line := range golden.Lines(t, golden.Path(t, "rich", "cases.jsonl")) {
+		c, err := format.DecodeJSON(line, format.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		check(t, c)
-	}
-	if cases.Err() != nil || n == 0 {
-		t.Fatalf("%d cases, %v", n, cases.Err())
 	}
 }
 

@@ -1,7 +1,6 @@
 package ral_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -25,31 +24,19 @@ import (
 // lines reads a recording, a case on each line, with a directory of its own for each.
 func lines(t *testing.T, part string, each func(t *testing.T, id, root string, text []byte)) {
 	t.Helper()
-	file, err := os.Open(golden.PathBeside(t, "../../indirector/resource", "ral", part))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	all := bufio.NewScanner(file)
-	all.Buffer(nil, 16<<20)
-	n := 0
-	for all.Scan() {
+	for line := range golden.Lines(t, golden.PathBeside(t, "../../indirector/resource", "ral", part)) {
 		var named struct {
 			ID string `json:"id"`
 		}
-		text := bytes.Clone(all.Bytes())
+		text := bytes.Clone(line)
 		if err := json.Unmarshal(text, &named); err != nil {
 			t.Fatal(err)
 		}
-		n++
 		t.Run(named.ID, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			each(t, named.ID, root, []byte(systemtest.Expand(string(text), root, os.Getuid(), os.Getgid())))
 		})
-	}
-	if err := all.Err(); err != nil || n == 0 {
-		t.Fatalf("%d cases, %v", n, err)
 	}
 }
 

@@ -1,8 +1,6 @@
 package erb_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -11,7 +9,6 @@ import (
 	"testing"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/language/erb"
 	"indirtui/indirector/language/eval"
@@ -68,36 +65,18 @@ func render(t *testing.T, code string, variables []data.Pair) (data.Value, error
 // variablesOf returns the variables of the recorder's top scope.
 func variablesOf(t *testing.T) []data.Pair {
 	t.Helper()
-	text, err := os.ReadFile(golden.PathBeside(t, "../eval", "lang", "env", "facts.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := psych.Decode(text, psych.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(slices.Clone(doc.Value.Hash()),
-		data.P("facts", doc.Value), data.P("environment", data.OfString("golden")), data.P("title", data.OfString("main")),
+	facts := golden.YAML(t, golden.PathBeside(t, "../eval", "lang", "env", "facts.yaml"))
+	return append(slices.Clone(facts.Hash()),
+		data.P("facts", facts), data.P("environment", data.OfString("golden")), data.P("title", data.OfString("main")),
 		data.P("trusted", data.OfHash([]data.Pair{data.P("certname", data.OfString("node1.example.test"))})))
 }
 
 // Every template becomes what it became in real Puppet.
 func TestGoldenEvalERB(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open(golden.Path(t, "lang", "eval_erb.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	variables := variablesOf(t)
 	taken, left := 0, 0
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+	for r := range golden.Rows[row](t, golden.Path(t, "lang", "eval_erb.jsonl")) {
 		v, err := render(t, r.Code, variables)
 		var failed *eval.Error
 		errors.As(err, &failed)
@@ -119,9 +98,6 @@ func TestGoldenEvalERB(t *testing.T) {
 			t.Errorf("%s %s:\n got %q\nwant %q", r.ID, r.Code, eval.Text(v), r.String)
 		}
 		taken++
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%d rows were rendered, %d are outside the subset", taken, left)
 	if taken < 100 && os.Getenv("INDIRTUI_GOLDEN") == "" {

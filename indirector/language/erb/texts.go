@@ -192,11 +192,11 @@ func textMethods() map[string]method {
 	out["size"] = out["length"]
 	maps.Copy(out, comparing())
 	for name, change := range map[string]func(string) string{
-		"upcase": strings.ToUpper, "downcase": strings.ToLower, "capitalize": capitalize, "swapcase": swapcase, "reverse": reverse,
+		"upcase": strings.ToUpper, "downcase": strings.ToLower, "capitalize": fn.Capitalize, "swapcase": swapcase, "reverse": reverse,
 		"strip":  func(s string) string { return strings.Trim(s, blanks) },
 		"lstrip": func(s string) string { return strings.TrimLeft(s, blanks) },
 		"rstrip": func(s string) string { return strings.TrimRight(s, blanks) },
-		"chomp":  chomp, "chop": chop, "succ": fn.Successor, "next": fn.Successor,
+		"chomp":  fn.Chomp, "chop": fn.Chop, "succ": fn.Successor, "next": fn.Successor,
 		"dump": func(s string) string { return inspect(str(s)) },
 	} {
 		out[name] = func(c *send) (value, error) {
@@ -772,14 +772,6 @@ func scan(c *send) (value, error) {
 	return c.made(out)
 }
 
-func capitalize(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	return string(unicode.ToTitle(r)) + strings.ToLower(s[size:])
-}
-
 func swapcase(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsUpper(r) {
@@ -793,23 +785,6 @@ func reverse(s string) string {
 	runes := []rune(s)
 	slices.Reverse(runes)
 	return string(runes)
-}
-
-func chomp(s string) string {
-	for _, end := range []string{"\r\n", "\n", "\r"} {
-		if rest, ok := strings.CutSuffix(s, end); ok {
-			return rest
-		}
-	}
-	return s
-}
-
-func chop(s string) string {
-	if rest, ok := strings.CutSuffix(s, "\r\n"); ok {
-		return rest
-	}
-	_, size := utf8.DecodeLastRuneInString(s)
-	return s[:len(s)-size]
 }
 
 // ofType names the class of an argument as Ruby does when it is the wrong one: true, false

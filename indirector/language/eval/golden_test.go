@@ -1,7 +1,6 @@
 package eval_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/compile"
@@ -123,45 +121,20 @@ func evaluate(env string, programs *loader.Cache, code string, settings map[stri
 	return out
 }
 
-// factsOf returns the facts of the recorder.
-func factsOf(t *testing.T) data.Value {
-	t.Helper()
-	text, err := os.ReadFile(golden.Path(t, "lang", "env", "facts.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := psych.Decode(text, psych.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Value
-}
-
 var address = regexp.MustCompile(`:0x(?:XXXX|[0-9a-f]{16})`)
 
 // Every expression has the value, the type, the
 // logs or the error that real Puppet gave it.
 func TestGoldenEval(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open(golden.PathBeside(t, "../syntax", "lang", "eval.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	facts := factsOf(t)
+	facts := golden.YAML(t, golden.Path(t, "lang", "env", "facts.yaml"))
 	env, err := filepath.Abs(golden.Path(t, "lang", "env"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	programs := site.NewPrograms()
 	taken, left, once := 0, map[string]int{}, map[string]bool{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+	for r := range golden.Rows[row](t, golden.PathBeside(t, "../syntax", "lang", "eval.jsonl")) {
 		if unrecorded(r) {
 			left["a recorder that can write the value"]++
 			continue
@@ -176,9 +149,6 @@ func TestGoldenEval(t *testing.T) {
 		for _, difference := range r.differences(env, out) {
 			t.Errorf("%s %q:\n%s", r.ID, r.Code, difference)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%d rows were evaluated", taken)
 	for _, why := range slices.Sorted(maps.Keys(left)) {

@@ -28,7 +28,7 @@ func texts() map[string][]eval.Way {
 		"join": {way("Array arg; String delimiter?", join)},
 	}
 	for name, change := range map[string]func(string) string{
-		"capitalize": capitalize, "camelcase": camelcase, "chomp": chomp, "chop": chop,
+		"capitalize": Capitalize, "camelcase": camelcase, "chomp": Chomp, "chop": Chop,
 		"strip":  func(s string) string { return strings.Trim(s, blanks) },
 		"lstrip": func(s string) string { return strings.TrimLeft(s, blanks) },
 		"rstrip": func(s string) string { return strings.TrimRight(s, blanks) },
@@ -92,7 +92,8 @@ func deepText(v data.Value, change func(string) string) data.Value {
 	return v
 }
 
-func capitalize(s string) string {
+// Capitalize is Ruby's String#capitalize.
+func Capitalize(s string) string {
 	r, size := utf8.DecodeRuneInString(s)
 	if size == 0 {
 		return s
@@ -103,13 +104,13 @@ func capitalize(s string) string {
 func camelcase(s string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(s, "_") {
-		b.WriteString(capitalize(word))
+		b.WriteString(Capitalize(word))
 	}
 	return b.String()
 }
 
-// chomp drops one line ending.
-func chomp(s string) string {
+// Chomp drops one line ending, as Ruby's String#chomp.
+func Chomp(s string) string {
 	for _, end := range []string{"\r\n", "\n", "\r"} {
 		if rest, ok := strings.CutSuffix(s, end); ok {
 			return rest
@@ -118,8 +119,8 @@ func chomp(s string) string {
 	return s
 }
 
-// chop drops one character, or a line ending of two.
-func chop(s string) string {
+// Chop drops one character, or a line ending of two, as Ruby's String#chop.
+func Chop(s string) string {
 	if rest, ok := strings.CutSuffix(s, "\r\n"); ok {
 		return rest
 	}

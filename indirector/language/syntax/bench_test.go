@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"indirtui/indirector/golden"
 	"indirtui/indirector/language/syntax"
 )
 
@@ -15,7 +16,7 @@ func megabyte(tb testing.TB) string {
 	tb.Helper()
 	var b strings.Builder
 	var all []string
-	for r := range rowsOf[recorded](tb, filepath.Join("testdata", "trees.jsonl")) {
+	for r := range golden.Rows[recorded](tb, filepath.Join("testdata", "trees.jsonl")) {
 		if !r.EPP && r.PN != "" && r.PN != "(nop)" && !strings.Contains(r.Code, "function ") {
 			all = append(all, r.Code)
 		}

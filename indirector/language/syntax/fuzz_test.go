@@ -14,10 +14,10 @@ import (
 // Any source is read without a panic; what is valid is printed, and means the same
 // when it is read again.
 func FuzzParse(f *testing.F) {
-	for r := range rowsOf[recorded](f, filepath.Join("testdata", "trees.jsonl")) {
+	for r := range golden.Rows[recorded](f, filepath.Join("testdata", "trees.jsonl")) {
 		f.Add(r.Code, r.EPP)
 	}
-	for r := range rowsOf[row](f, golden.Path(f, "lang", "eval.jsonl")) {
+	for r := range golden.Rows[row](f, golden.Path(f, "lang", "eval.jsonl")) {
 		f.Add(r.Code, false)
 	}
 	f.Fuzz(func(t *testing.T, code string, epp bool) { roundTrip(t, code, epp) })
@@ -52,10 +52,10 @@ func regexpInstead(printed string) bool { return strings.Contains(printed, "} / 
 // Random programs, and all that were recorded, mean the same when they are printed.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
-	for r := range rowsOf[row](t, golden.Path(t, "lang", "eval.jsonl")) {
+	for r := range golden.Rows[row](t, golden.Path(t, "lang", "eval.jsonl")) {
 		roundTrip(t, r.Code, false)
 	}
-	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
+	for r := range golden.Rows[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
 		roundTrip(t, r.Code, r.EPP)
 	}
 	for _, q := range []question{{Code: "include { a => 1 } -> Foo[a]"}, {Code: "[notice { }]"}, {Code: "include({'a b' => 1})"}} {
@@ -71,7 +71,7 @@ func TestRoundTrip(t *testing.T) {
 // With every option a source has the same problems twice, and it is valid if none
 // of them is an error.
 func FuzzCheck(f *testing.F) {
-	for r := range rowsOf[row](f, golden.Path(f, "lang", "eval.jsonl")) {
+	for r := range golden.Rows[row](f, golden.Path(f, "lang", "eval.jsonl")) {
 		f.Add(r.Code, uint8(len(r.Code)), "a")
 	}
 	f.Fuzz(func(t *testing.T, code string, strict uint8, allowed string) {

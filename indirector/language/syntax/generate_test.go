@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"indirtui/indirector/golden"
 )
 
 // Random programs mean the same to real Puppet, or fail at the same place in the
@@ -53,7 +55,7 @@ type generator struct {
 func newGenerator(t *testing.T, seed uint64) *generator {
 	t.Helper()
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0))}
-	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
+	for r := range golden.Rows[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
 		g.recorded = append(g.recorded, r.question)
 	}
 	return g

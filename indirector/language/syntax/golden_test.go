@@ -1,8 +1,6 @@
 package syntax_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,7 +34,7 @@ func (r row) parses() bool {
 // Every expression parses, or fails at the same place in the same words.
 func TestGoldenEval(t *testing.T) {
 	t.Parallel()
-	for r := range rowsOf[row](t, golden.Path(t, "lang", "eval.jsonl")) {
+	for r := range golden.Rows[row](t, golden.Path(t, "lang", "eval.jsonl")) {
 		a := ours(question{Code: r.Code, Strict: r.Settings["strict"]})
 		switch {
 		case a.Error == "" && !r.parses():
@@ -97,7 +95,7 @@ func TestGoldenSources(t *testing.T) {
 // Trees are those of real Puppet. testdata/puppet.rb recorded them.
 func TestTrees(t *testing.T) {
 	t.Parallel()
-	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
+	for r := range golden.Rows[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
 		compare(t, r.question, r.answer)
 	}
 }
@@ -113,7 +111,7 @@ func TestTreesAgain(t *testing.T) {
 	t.Parallel()
 	var questions []question
 	var recordings []answer
-	for r := range rowsOf[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
+	for r := range golden.Rows[recorded](t, filepath.Join("testdata", "trees.jsonl")) {
 		questions, recordings = append(questions, r.question), append(recordings, r.answer)
 	}
 	for i, a := range askPuppet(t, questions) {
@@ -147,30 +145,4 @@ func compare(t *testing.T, q question, want answer) {
 // the rest of the arguments, and regular expressions are not checked here.
 func tolerated(ruby string) bool {
 	return strings.Contains(ruby, "undefined method `Literal' for Puppet::Pops::PN") || strings.HasPrefix(ruby, "RegexpError")
-}
-
-// rowsOf yields the rows of a file of JSON lines.
-func rowsOf[R any](t testing.TB, path string) func(func(R) bool) {
-	t.Helper()
-	return func(yield func(R) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<24)
-		for lines.Scan() {
-			var r R
-			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-			if !yield(r) {
-				return
-			}
-		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -1,8 +1,6 @@
 package types_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"os"
 	"regexp"
@@ -30,19 +28,8 @@ var around = regexp.MustCompile(`\A(?:Evaluation Error: )?(?:Error while evaluat
 // gave it.
 func TestGoldenTypes(t *testing.T) {
 	t.Parallel()
-	f, err := os.Open(golden.PathBeside(t, "../syntax", "lang", "eval.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	taken, left, unsupported := 0, 0, 0
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+	for r := range golden.Rows[row](t, golden.PathBeside(t, "../syntax", "lang", "eval.jsonl")) {
 		v, err := evaluate(r.Code)
 		switch {
 		case errors.Is(err, errBeyond), unrecorded(r):
@@ -73,9 +60,6 @@ func TestGoldenTypes(t *testing.T) {
 			}
 		}
 		taken++
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%d rows were evaluated, %d need more than constants, %d what is not supported", taken, left, unsupported)
 	if taken < 1000 && os.Getenv("INDIRTUI_GOLDEN") == "" {

@@ -1,7 +1,6 @@
 package stdlib_test
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/format/psych"
 	"indirtui/indirector/golden"
 	"indirtui/indirector/hiera"
 	"indirtui/indirector/language/compile"
@@ -112,19 +110,6 @@ func (s *fixture) evaluate(t *testing.T, code string) (v data.Value, logs []logg
 	return v, s.logs, errors.Join(err, failed)
 }
 
-func factsOf(t *testing.T) data.Value {
-	t.Helper()
-	text, err := os.ReadFile(golden.PathBeside(t, "../../eval", "lang", "env", "facts.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := psych.Decode(text, psych.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc.Value
-}
-
 // Every call of a function and every use of a type of the module gives what it gave to
 // real Puppet.
 func TestGoldenEvalStdlib(t *testing.T) {
@@ -132,20 +117,9 @@ func TestGoldenEvalStdlib(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(installed, "stdlib")); err != nil {
 		t.Skip("the module stdlib is not installed, so its types are not there")
 	}
-	f, err := os.Open(golden.Path(t, "lang", "eval_stdlib.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	s := newFixture(t, factsOf(t))
+	s := newFixture(t, golden.YAML(t, golden.PathBeside(t, "../../eval", "lang", "env", "facts.yaml")))
 	taken, left := 0, map[string]int{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+	for r := range golden.Rows[row](t, golden.Path(t, "lang", "eval_stdlib.jsonl")) {
 		if strings.HasPrefix(r.Type, "Runtime[") {
 			left["values of classes of Ruby"]++
 			continue
@@ -164,9 +138,6 @@ func TestGoldenEvalStdlib(t *testing.T) {
 		for _, difference := range r.differences(v, logs, err) {
 			t.Errorf("%s %q:\n%s", r.ID, r.Code, difference)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("%d rows were evaluated", taken)
 	for _, why := range slices.Sorted(maps.Keys(left)) {
