@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"indirtui/indirector/host/files"
 	"indirtui/indirector/resource/providers"
@@ -84,7 +85,7 @@ func modeOf(m fs.FileMode) fs.FileMode {
 func (s *System) ReadFile(ctx context.Context, name string) (content []byte, err error) {
 	end := looked(ctx, "read", name)
 	defer func() { end(fmt.Sprint(len(content), " bytes"), err) }()
-	f, err := os.Open(name)
+	f, err := open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +97,14 @@ func (s *System) ReadFile(ctx context.Context, name string) (content []byte, err
 	return content, err
 }
 
+// open does not wait for a writer if the file has become a pipe.
+func open(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
 func (s *System) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 	end := looked(ctx, "open", name)
-	f, err := os.Open(name)
+	f, err := open(name)
 	end("", err)
 	if err != nil {
 		return nil, err
