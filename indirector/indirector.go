@@ -235,17 +235,18 @@ func (x *Indirector) Close() error {
 
 func (x *Indirector) env(indirection, terminus string) Env {
 	return Env{
-		Indirection: indirection,
-		Terminus:    terminus,
-		Application: x.cfg.Application,
-		Ruby:        x.cfg.Ruby,
-		Spec:        x.cfg.Registry.Spec(indirection),
-		Settings:    x.around.Load().Settings,
-		SettingsIn:  func(environment string) Settings { return x.around.Load().of(environment) },
-		Do:          x.nested,
-		Sibling:     func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
-		Described:   func(name string) *Descriptor { return x.cfg.Registry.Descriptor(indirection, name) },
-		Passed:      func(other, name string) string { return x.Passed(other, name, nil).Terminus },
+		Indirection:  indirection,
+		Terminus:     terminus,
+		Application:  x.cfg.Application,
+		Ruby:         x.cfg.Ruby,
+		Spec:         x.cfg.Registry.Spec(indirection),
+		Settings:     x.around.Load().Settings,
+		SettingsIn:   func(environment string) Settings { return x.around.Load().of(environment) },
+		Environments: x.cfg.Environments,
+		Do:           x.nested,
+		Sibling:      func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
+		Described:    func(name string) *Descriptor { return x.cfg.Registry.Descriptor(indirection, name) },
+		Passed:       func(other, name string) string { return x.Passed(other, name, nil).Terminus },
 		Shared: func(name string, make func() any) any {
 			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
 			return once.(func() any)()

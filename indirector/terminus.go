@@ -277,6 +277,8 @@ type Env struct {
 	// SettingsIn returns the settings of another environment, with its
 	// environment.conf; "" is the current one.
 	SettingsIn func(environment string) Settings
+	// Environments is that of the Config: nil if there is every environment.
+	Environments func(name string) error
 	// Do sends a nested request.
 	Do func(context.Context, *Request) (*Response, error)
 	// Sibling returns another terminus of the same indirection, made if need

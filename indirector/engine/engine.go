@@ -434,9 +434,11 @@ func noted(s traces.Slot, note string, wants func(traces.Choice) bool) traces.Sl
 // environmentName is Puppet's syntax of an environment's name.
 var environmentName = regexp.MustCompile(`^\w+$`)
 
-// knowsEnvironment returns nil if there is such a directory environment. Rule
-// IND-REQ-10.
+// knowsEnvironment returns nil if there is such an environment. Rule IND-REQ-10.
 func (e *Engine) knowsEnvironment(name string) error {
+	if configured, _ := e.Settings.Get("environment"); settings.Internal(configured, name) {
+		return nil
+	}
 	path, _ := e.Settings.Get("environmentpath")
 	for _, dir := range filepath.SplitList(path) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.IsDir() && environmentName.MatchString(name) {

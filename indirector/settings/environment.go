@@ -16,14 +16,29 @@ var environmentOnly = []string{"modulepath", "manifest", "config_version"}
 // environmentConf are settings that environment.conf may have.
 var environmentConf = append(slices.Clone(environmentOnly), "environment_timeout", "environment_data_provider", "static_catalogs", "rich_data")
 
+// noManifest is the setting manifest of an environment that has none.
+const noManifest = "no_manifest"
+
+// Internal reports whether an environment is there even without a directory: production
+// is, as long as it is the one that is configured. It has the modules that every
+// environment has, and no manifest. Source: Puppet.base_context.
+func Internal(configured, name string) bool { return name == "production" && name == configured }
+
 // environment returns the layer of an environment: its directory and its
-// environment.conf. Without the directory the layer is empty.
+// environment.conf. Without the directory the layer is empty, but for an internal one.
 func (s *Settings) environment(name string) layer {
 	l := layer{map[string][]candidate{}}
 	r := s.resolver()
 	path := r.resolve("environmentpath").text
 	dir := environmentDir(path, name)
 	if dir == "" {
+		if Internal(r.resolve("environment").text, name) {
+			from := Assignment{Source: "environment " + name + ", which has no directory"}
+			for _, v := range [][2]string{{"modulepath", "$basemodulepath"}, {"manifest", noManifest}} {
+				from.Value = v[1]
+				l.add(v[0], raw{from.Value, text}, from)
+			}
+		}
 		return l
 	}
 	entries := s.environmentEntries(filepath.Join(dir, "environment.conf"))

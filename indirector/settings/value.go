@@ -244,7 +244,7 @@ func mungeEnum(_ *Settings, def *Definition, v raw) (raw, error) {
 }
 
 func mungeFile(s *Settings, _ *Definition, v raw) (raw, error) {
-	if v.kind == text && v.text != ":memory:" {
+	if v.kind == text && v.text != ":memory:" && v.text != noManifest {
 		v.text = s.expand(v.text)
 	}
 	return v, nil

@@ -47,8 +47,10 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if in.Commands {
 		o.Generate, o.Validate = generate, validate
 	}
-	if o.Hiera.EnvironmentDir == "" {
-		return nil, environmentNotFound(in.Environment, get("environmentpath"))
+	if l.env.Environments != nil {
+		if err := l.env.Environments(in.Environment); err != nil {
+			return nil, &indirector.Failure{Class: "Puppet::Environments::EnvironmentNotFound", Message: err.Error(), Path: get("environmentpath"), Err: err}
+		}
 	}
 	if u := newUses(ctx, o.Hiera.EnvironmentDir, in.Facts, l.env.Now); u != nil {
 		o.Used, o.Eval.Called, o.Eval.Calls, o.Eval.Read = u.file, u.call, u, u.read
@@ -134,12 +136,6 @@ func (l *language) version(command string, runs bool) func(context.Context) (dat
 		}
 		return data.OfInt(l.env.Now().Unix()), nil
 	}
-}
-
-// environmentNotFound is Puppet's error about an environment without a directory.
-func environmentNotFound(name, path string) error {
-	e := &indirector.EnvironmentNotFound{Name: name, Path: path}
-	return &indirector.Failure{Class: "Puppet::Environments::EnvironmentNotFound", Message: e.Error(), Path: path, Err: e}
 }
 
 // site returns what programs have around them: every key is looked up by a request. Rule

@@ -115,7 +115,7 @@ const initFile = "manifests/init.pp"
 func (e *Environment) initial() []string {
 	info, err := os.Stat(e.o.Manifest)
 	switch {
-	case err != nil:
+	case err != nil, !filepath.IsAbs(e.o.Manifest): // no_manifest: of an environment that has none
 		return nil
 	case !info.IsDir():
 		return []string{e.o.Manifest}
