@@ -99,6 +99,14 @@ func (c *call) date(inst Instance, at time.Time) (Instance, traces.Answer, trace
 	return dated, traces.Set, c.to.dated
 }
 
+// Applied is what a terminus answers to a save that is more than writing: whether there was
+// something to do, and why. The answer is one of those of [traces.Terminus].
+type Applied struct {
+	Answer  traces.Answer
+	Because traces.Because
+	Value   any // nil, or what a save answers
+}
+
 // saveTerminus stores the instance. If that fails the cache is not written, nor is it if
 // the terminus has a reason to leave the instance out.
 // Rules IND-SAVE-01, IND-SAVE-02, IND-SAVE-04.
@@ -109,6 +117,10 @@ func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 	v, err := c.ask(c.to.primaryHolder, Save, &c.req, &c.live.Trace.Steps[traces.Terminus])
 	if err != nil {
 		return traces.Raised, c.raised(err), err
+	}
+	if applied, ok := v.(*Applied); ok {
+		c.value = applied.Value
+		return applied.Answer, applied.Because, nil
 	}
 	c.value = v
 	if because := c.live.Trace.Steps[traces.Terminus].Because; c.resp.Served == traces.ByInjection || v == nil && because.Reason == traces.NotApplied {

@@ -381,7 +381,7 @@ func messages(c scope, test func(string) bool) (passed, present bool) {
 
 // mayHaveFailed avoids reading details: a hidden fault makes the outcome err~,
 // a shown one err or part (see traces.Judge).
-func mayHaveFailed(o traces.Outcome) bool { return o != traces.Good && o != traces.Hit }
+func mayHaveFailed(o traces.Outcome) bool { return !o.Well() }
 
 func faults(c scope, match func(*traces.Fault) bool) bool {
 	t := c.subject.Trace()
