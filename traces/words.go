@@ -84,9 +84,9 @@ var wordings = [ReasonCount]wording{
 	CallerRaised:   {"it reached the caller", "%s"},
 	CallerUnknown:  {"not seen here", ""},
 
-	InSync:           {"it is as it should be", "%s"},
-	OutOfSync:        {"it was not as it should be", "%s"},
-	ByNoop:           {"noop", "noop, by the %s"},
+	InSync:           {"it is as it should be", "as it should be, %s"},
+	OutOfSync:        {"it was not as it should be", "%s differed"},
+	ByNoop:           {"noop", "%s"},
 	ByTags:           {"its tags", "not of the tags asked for: %s"},
 	BySchedule:       {"its schedule", "it is not due by schedule %s"},
 	DependencyFailed: {"what it waits for failed", "%s failed"},
@@ -157,6 +157,11 @@ func (b Because) about() string {
 		return "expired " + human(strings.TrimSuffix(ago, " ago")) + " ago"
 	case NotExpired:
 		return "good for " + human(strings.TrimPrefix(b.About, "for ")) + " more"
+	case ByNoop:
+		if b.About == "setting" || b.About == "metaparameter" {
+			return "noop, by the " + b.About
+		}
+		return "noop, by " + b.About
 	case TTL:
 		if ago, ok := strings.CutPrefix(b.About, "now - "); ok {
 			return ago + " ago"
