@@ -25,6 +25,9 @@ type Code struct {
 	Calls     []CodeCall  // around it, the outermost first; empty but in a State
 	Variables []data.Pair // that it sees, the nearest first; likewise
 	Fixed     []string    // of the variables: those that nothing may change; likewise
+	// Rest is what the run of a resource has still to do, as what applies it has that; nil
+	// if it is not known, and but in a State.
+	Rest any
 }
 
 // A CodePlace is a place of a program, as what runs that knows it. It is used within

@@ -65,9 +65,9 @@ func (a *appliedResources) leftOut(ref, about string) {
 	}
 }
 
-// WithoutThatOf begins what is given as the reason where a resource was not refreshed
-// because the refresh of another one, which follows, was left out.
-const WithoutThatOf = "without that of "
+// WithoutThatOf begins the reason where a resource was not refreshed because the refresh
+// of another one, which follows, was left out.
+const WithoutThatOf = "not refreshed without "
 
 // cause is the first cause of what was not done: "Service[web] was not restarted:
 // File[conf] failed (no space left); 11 more were skipped for the same reason". It is

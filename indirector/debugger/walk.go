@@ -102,6 +102,8 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 		return w.stopsIn(id, s.Code)
 	case s.Done:
 		return false // the next step stops it
+	case w.run != "" && w.code >= 0 && w.depths[id] == 0:
+		return false // from the steps of one resource to those of the next
 	}
 	depth, base := w.depths[id], w.depths[w.at]
 	switch w.how {
@@ -130,7 +132,7 @@ func (d *Debugger) nextInRun(t *traces.Trace) *walk {
 		d.arrange()
 		return nil
 	}
-	d.follow(t.ID, Step, traces.Route, nil)
+	d.follow(t.ID, Step, traces.Route, new(indirector.Code))
 	d.walks[t.ID].run = t.Run
 	return d.walks[t.ID]
 }

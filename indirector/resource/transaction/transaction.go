@@ -71,6 +71,7 @@ type transaction struct {
 	plan    *planning // nil: it is a run
 	// visiting has the steps of the resource that is applied by a request now; else nil.
 	visiting *steps
+	resting  resting
 	state    *state
 	store    *store
 
@@ -243,7 +244,9 @@ func (t *transaction) visit(r *Resource) error {
 	if t.Request == nil || r.Kind == Whit || r.byDefault {
 		return t.evaluateOne(r)
 	}
-	return t.byRequest(r)
+	err := t.byRequest(r)
+	t.resting.taken[r.Ref()] = true
+	return err
 }
 
 // evaluateOne skips or applies a resource. Rule RES-TX-03.

@@ -181,6 +181,9 @@ func (v *Visit) outcome(steps *steps) (Taken, error) {
 		taken.Outcome, taken.Lost = traces.Changed, taken.Text
 	case s.Skipped:
 		taken.Outcome = traces.Skipped
+		if taken.Because.Reason == traces.ByYou {
+			taken.Text = "it is left as it is"
+		}
 	case s.Failed:
 		return taken, errors.New(cmp.Or(taken.Text, "it failed"))
 	case s.Changed || s.restarted:
@@ -195,6 +198,9 @@ func (v *Visit) outcome(steps *steps) (Taken, error) {
 		}
 	case steps.withheld:
 		taken.Outcome = traces.Skipped
+		if !strings.HasPrefix(taken.Because.About, traces.WithoutThatOf) {
+			taken.Text = "it is not refreshed"
+		}
 	default:
 		taken.Outcome = traces.Same
 		if taken.Because.Reason == traces.NoReason {
