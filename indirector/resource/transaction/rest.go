@@ -35,13 +35,48 @@ func (t *transaction) rest(inHand *Resource) *Rest {
 	if r.plan == nil {
 		return nil
 	}
-	left := &Plan{Catalog: r.plan.Catalog, Resources: []Planned{}}
-	for i := range r.plan.Resources {
-		if n := &r.plan.Resources[i]; n.Resource != inHand.Ref() && !r.taken[n.Resource] {
-			left.Totals.count(n)
-			left.Resources = append(left.Resources, *n)
+	left, refreshed := &Plan{Catalog: r.plan.Catalog, Resources: []Planned{}}, t.toRefresh()
+	for _, n := range r.plan.Resources {
+		if n.Resource == inHand.Ref() || r.taken[n.Resource] {
+			continue
 		}
+		if by := refreshed[n.Resource]; len(by) > 0 && len(n.RefreshedBy) == 0 {
+			n.RefreshedBy = by
+			if n.Outcome == Same {
+				n.Outcome, n.Because = WouldRefresh, RefreshedBy
+			}
+		}
+		left.Totals.count(&n)
+		left.Resources = append(left.Resources, n)
 	}
 	catalog, host, types := r.catalog, t.Host, t.Types
 	return &Rest{left, func() (*View, error) { return NewView(catalog, host, types) }}
+}
+
+// toRefresh are the resources that events which are queued will refresh, also by what is
+// refreshed itself, and by whom.
+func (t *transaction) toRefresh() map[string][]string {
+	by := map[string][]string{}
+	var queue []*Resource
+	for _, r := range t.graph.Vertices() {
+		if len(t.queued[r]) > 0 && !t.resting.taken[r.Ref()] {
+			queue = append(queue, r)
+			by[r.Ref()] = texts(t.senders[r])
+		}
+	}
+	seen := map[*Resource]bool{}
+	for ; len(queue) > 0; queue = queue[1:] {
+		from := queue[0]
+		if seen[from] {
+			continue
+		}
+		seen[from] = true
+		for _, edge := range edgesOf(from.out) {
+			if carries(edge) {
+				queue = append(queue, edge.To)
+				by[edge.To.Ref()] = append(by[edge.To.Ref()], from.String())
+			}
+		}
+	}
+	return by
 }

@@ -143,7 +143,17 @@ func (p *stoppedAt) Freeze(c *indirector.Code) {
 	if p.failed != nil {
 		fixed("error", data.OfString(p.failed.Error()))
 	}
+	if p.step == EventsOut || p.step == Refresh { // they are what matters then
+		p.relations(fixed)
+		p.properties(c, fixed)
+		return
+	}
 	p.properties(c, fixed)
+	p.relations(fixed)
+}
+
+// relations adds who has sent events, and who waits for the resource.
+func (p *stoppedAt) relations(fixed func(string, data.Value)) {
 	for _, x := range []struct {
 		name string
 		all  []*Resource
