@@ -139,9 +139,14 @@ type running struct {
 // request applies a resource: only the terminus ral can do that, so it is named.
 func (r *running) request(ctx context.Context, v *transaction.Visit) error {
 	wanted := v.Wanted()
+	var options []indirector.Option
+	if class := v.Class(); class != "" {
+		options = []indirector.Option{{Name: "class", Value: class}} // by which requests are grouped
+	}
 	_, err := r.Engine.Do(v.Context(ctx), &indirector.Request{
 		Indirection: "resource", Verb: indirector.Save, Key: wanted.Key(), Keyed: true, Instance: wanted,
 		Terminus: "ral", Cache: indirector.Off, Environment: r.setting("environment"), Caller: r.Caller, Run: r.id,
+		Options: options,
 	})
 	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return errors.New(indirector.Message(err))

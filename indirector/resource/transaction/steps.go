@@ -51,7 +51,7 @@ func (s *steps) end(a Answer) {
 		if a.Step == Compare {
 			s.because = because
 		}
-	case a.Step == Refresh:
+	case a.Step == Refresh, a.Because == Unsuitable:
 		s.because = because
 	}
 }

@@ -214,7 +214,7 @@ func (t *transaction) walk() error {
 			progress++
 			return t.traced(r, progress)
 		},
-		Deferred: t.notSuitable,
+		Deferred: t.unsuitable,
 		Canceled: t.canceled,
 	})
 }
@@ -244,9 +244,21 @@ func (t *transaction) visit(r *Resource) error {
 	if t.Request == nil || r.Kind == Whit || r.byDefault {
 		return t.evaluateOne(r)
 	}
-	err := t.byRequest(r)
+	err := t.byRequest(r, t.evaluateOne)
 	t.resting.taken[r.Ref()] = true
 	return err
+}
+
+// unsuitable fails a resource whose provider cannot work here, by a request if there are any.
+func (t *transaction) unsuitable(r *Resource) {
+	if t.Request == nil || r.Kind == Whit || t.missesTags(r) {
+		t.notSuitable(r)
+		return
+	}
+	_ = t.byRequest(r, func(r *Resource) error { // which never ends the run
+		t.notSuitable(r)
+		return nil
+	})
 }
 
 // evaluateOne skips or applies a resource. Rule RES-TX-03.

@@ -19,6 +19,7 @@ type Visit struct {
 	t      *transaction
 	r      *Resource
 	wanted *model.Resource
+	do     func(*Resource) error // what is done to it
 	taken  bool
 	end    error // ends the run
 }
@@ -56,10 +57,13 @@ func (v *Visit) Context(ctx context.Context) context.Context {
 // Wanted is the resource as the catalog has it. It belongs to the Visit.
 func (v *Visit) Wanted() *model.Resource { return v.wanted }
 
+// Class is the name of the class that the resource is in; "" if it is in none.
+func (v *Visit) Class() string { return classOf(v.r) }
+
 // byRequest lets a resource be applied by a request. One that does not reach a terminus
 // that takes it was left out; with an error it has failed.
-func (t *transaction) byRequest(r *Resource) error {
-	v := &Visit{t: t, r: r, wanted: r.wanted()}
+func (t *transaction) byRequest(r *Resource, do func(*Resource) error) error {
+	v := &Visit{t: t, r: r, wanted: r.wanted(), do: do}
 	err := t.Request(t.ctx, v)
 	if v.taken {
 		return v.end
@@ -130,7 +134,7 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 		v.t.failBecause(v.t.status(v.r), err)
 		return Taken{}, err
 	}
-	if v.end = v.t.evaluateOne(v.r); v.end != nil {
+	if v.end = v.do(v.r); v.end != nil {
 		return Taken{}, v.end
 	}
 	return v.outcome(steps)
@@ -185,7 +189,7 @@ func (v *Visit) outcome(steps *steps) (Taken, error) {
 			taken.Text = "it is left as it is"
 		}
 	case s.Failed:
-		return taken, errors.New(cmp.Or(taken.Text, "it failed"))
+		return taken, errors.New(cmp.Or(taken.Text, taken.Because.Words(), "it failed"))
 	case s.Changed || s.restarted:
 		taken.Outcome = traces.Changed
 		if len(changed) > 0 {
