@@ -39,22 +39,14 @@ func answered(ctx context.Context, wanted *model.Resource, taken *transaction.Ta
 	if err != nil {
 		return nil, &indirector.Failure{Message: err.Error(), Err: err}
 	}
-	a := &indirector.Applied{Answer: traces.OK, Because: taken.Because}
-	switch taken.Outcome {
-	case traces.Skipped:
-		a.Answer = traces.Nothing
-	case traces.Changed:
-		a.Answer = traces.Written
-	}
 	traces.Explain(ctx, taken.String())
 	if taken.Lost != "" {
-		a.Because = traces.Because{Reason: traces.RefreshLost, About: taken.Lost}
 		traces.FromContext(ctx).Fault(traces.Fault{
 			Step: traces.Terminus, Origin: "refresh", Message: taken.Lost,
 			Hidden: wanted.Ref() + " goes on as it was: the next run does not try the refresh again",
 		})
 	}
-	return a, nil
+	return taken.Applied(), nil
 }
 
 // alone applies a resource by itself.

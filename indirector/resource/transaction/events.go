@@ -157,12 +157,15 @@ func (t *transaction) withhold(r *Resource, err error) {
 	t.unschedule(r)
 	t.after(r, Answer{Step: Refresh, Text: "left out", Because: ByYou, Detail: err.Error()})
 	t.withholdFrom(r, r)
+	if t.visiting != nil {
+		t.visiting.as = "it is not refreshed"
+	}
 }
 
 // withholdFrom notes who would have had an event by the refresh of r, which was left out.
 func (t *transaction) withholdFrom(r, first *Resource) {
 	if t.visiting != nil && r.Kind != Whit {
-		t.visiting.withheld = true
+		t.visiting.left = true
 	}
 	for _, edge := range edgesOf(r.out) {
 		if carries(edge) && !slices.Contains(t.withheld[edge.To], first) {

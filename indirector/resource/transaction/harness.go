@@ -211,7 +211,12 @@ func (a *application) leave(name string, err error) {
 	a.s.OutOfSync = true
 	a.s.OutOfSyncCount++
 	a.log.property(a.r, name, "notice", "left as it is: "+err.Error())
-	a.after(a.r, Answer{Step: Change, Property: name, Text: "left out", Because: ByYou, Detail: err.Error()})
+	answer := Answer{Step: Change, Property: name, Text: "left out", Because: ByYou, Detail: err.Error()}
+	a.after(a.r, answer)
+	if v := a.visiting; v != nil {
+		v.left, v.because = true, answer.because()
+		v.as = name + " is left as it is"
+	}
 }
 
 // record counts and logs an event. Rules RES-EV-08 and RES-COR-01.

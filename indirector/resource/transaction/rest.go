@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/types"
 )
 
 // A Rest is what a run that is held has still to do, without the resource in hand.
@@ -24,7 +26,17 @@ type resting struct {
 // cannot be known: it is busy.
 func (t *transaction) rest(inHand *Resource) *Rest {
 	r, o := &t.resting, t.Options
-	o.Observer, o.Request, o.Stop, o.Provider = nil, nil, nil, nil
+	o.Observer, o.Request, o.Stop = nil, nil, nil
+	o.Provider = func(r *types.Resource) providers.Provider {
+		if t.Provider == nil {
+			return nil
+		}
+		p := t.Provider(r)
+		if _, whole := p.(providers.Whole); whole {
+			return nil
+		}
+		return p
+	}
 	if !r.tried && r.catalog != nil {
 		r.tried = true
 		ctx, cancel := context.WithCancel(context.Background()) // what is looked at is no span of the resource in hand
@@ -49,8 +61,8 @@ func (t *transaction) rest(inHand *Resource) *Rest {
 		left.Totals.count(&n)
 		left.Resources = append(left.Resources, n)
 	}
-	catalog, host, types := r.catalog, t.Host, t.Types
-	return &Rest{left, func() (*View, error) { return NewView(catalog, host, types) }}
+	catalog, host, known := r.catalog, t.Host, t.Types
+	return &Rest{left, func() (*View, error) { return NewView(catalog, host, known) }}
 }
 
 // toRefresh are the resources that events which are queued will refresh, also by what is

@@ -20,9 +20,9 @@ type steps struct {
 	open  *traces.Active
 	at    Step
 
-	because  traces.Because // of what became of the resource, where its events do not show it
-	skipped  bool
-	withheld bool // its refresh was left out
+	because traces.Because // of what became of the resource, where its events do not show it
+	left    bool           // something was left out because the user wants that
+	as      string         // how that leaves the resource: "it is not refreshed"; may be ""
 }
 
 func newSteps(t *transaction, r *Resource) *steps {
@@ -46,12 +46,12 @@ func (s *steps) end(a Answer) {
 	s.open, s.t.ctx = nil, s.above
 	switch {
 	case a.Text == skippedText:
-		s.skipped, s.because = true, because
+		s.because = because
 	case a.Because == InSync, a.Because == NotDeclared, a.Because == CheckRefused:
 		if a.Step == Compare {
 			s.because = because
 		}
-	case a.Step == Refresh, a.Because == Unsuitable:
+	case a.Step == Refresh && a.Because != "", a.Because == Unsuitable:
 		s.because = because
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/traces"
@@ -39,6 +40,20 @@ func (t *Taken) String() string {
 		return t.Text
 	}
 	return t.Because.Words()
+}
+
+// Applied is what a terminus answers to the save.
+func (t *Taken) Applied() *indirector.Applied {
+	a := &indirector.Applied{Answer: traces.OK, Because: t.Because}
+	switch {
+	case t.Lost != "":
+		a.Answer, a.Because = traces.Written, traces.Because{Reason: traces.RefreshLost, About: t.Lost}
+	case t.Outcome == traces.Skipped:
+		a.Answer = traces.Nothing
+	case t.Outcome == traces.Changed:
+		a.Answer = traces.Written
+	}
+	return a
 }
 
 type visitKey struct{}
@@ -200,11 +215,8 @@ func (v *Visit) outcome(steps *steps) (Taken, error) {
 		if pending {
 			taken.Because = traces.Because{Reason: traces.ByNoop, About: v.t.noopBy(v.r)}
 		}
-	case steps.withheld:
-		taken.Outcome = traces.Skipped
-		if !strings.HasPrefix(taken.Because.About, traces.WithoutThatOf) {
-			taken.Text = "it is not refreshed"
-		}
+	case steps.left:
+		taken.Outcome, taken.Text = traces.Skipped, steps.as
 	default:
 		taken.Outcome = traces.Same
 		if taken.Because.Reason == traces.NoReason {
