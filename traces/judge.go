@@ -61,7 +61,7 @@ func judgeApplied(t *Trace) Outcome {
 		return Planned
 	case ByTags, BySchedule, DependencyFailed, PrefetchFailed:
 		return Skipped
-	case NotDeclared: // one that is virtual, say, is not even looked at
+	case NotDeclared: // one that is virtual is not even looked at
 		if q.Answer == OK {
 			return Same
 		}

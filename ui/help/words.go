@@ -182,6 +182,13 @@ var guides = []guide{
 		{":", "find catalog NODE: it is held there, with the lines, what is around them and the variables"},
 		{"s", "go on to the next statement; o to the next one here, O out of the class or function, c to the end"},
 	}},
+	{"run", "What does this run do to the machine, and what if not?", [][2]string{
+		{":", "break ind=resource key=service/* at refresh, or at retrieve, compare, change PROPERTY, flush, events-out, failure"},
+		{":", "apply CATALOG confirm=HOST: it is held there, with its steps, properties, who waits, and what is still to come"},
+		{"e", "edit what is wanted; i leaves the step out, fails it, or takes one that failed once more"},
+		{"s", "go on to the next step, also of the next resource; c lets the run go on"},
+		{"/", "out=skip: who was left out, and why; . groups by type, class or outcome"},
+	}},
 	{"swap", "What if another terminus answered?", [][2]string{
 		{"3", "go to Routes, and put the cursor on the indirection"},
 		{"W", "what it would mean for the recorded requests; nothing is executed"},

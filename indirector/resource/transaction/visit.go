@@ -203,6 +203,8 @@ func (v *Visit) outcome(steps *steps) (Taken, error) {
 		if taken.Because.Reason == traces.ByYou {
 			taken.Text = "it is left as it is"
 		}
+	case s.Failed && v.r.problem != nil: // which is why nothing can do it
+		return taken, v.r.problem
 	case s.Failed:
 		return taken, errors.New(cmp.Or(taken.Text, taken.Because.Words(), "it failed"))
 	case s.Changed || s.restarted:
