@@ -1,19 +1,23 @@
 package indirector
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/traces"
 )
 
-// A Code is a place in a program that a terminus runs, where a request stops within the
-// step of its terminus.
+// A Code is a place in a program that a terminus runs, or before a step of a resource that
+// it applies, where a request stops within the step of its terminus.
 type Code struct {
-	Kind  string // Statement, or class, define, node, function or resource
-	Name  string // of what begins there: "ntp", "File[/etc/motd]"; "" of a statement
+	Kind  string // Statement, or class, define, node, function or resource; of a step one of ResourceSteps, or StepFailed
+	Name  string // of what begins there: "ntp", "File[/etc/motd]"; "" of a statement; of a change the property
+	Of    string // the resource whose step it is: "File[/etc/motd]"; "" in a program
 	File  string
 	Line  int // from 1; 0 if it is not known
 	Depth int // how many calls are around it
@@ -21,6 +25,9 @@ type Code struct {
 	Calls     []CodeCall  // around it, the outermost first; empty but in a State
 	Variables []data.Pair // that it sees, the nearest first; likewise
 	Fixed     []string    // of the variables: those that nothing may change; likewise
+	// Rest is what the run of a resource has still to do, as what applies it has that; nil
+	// if it is not known, and but in a State.
+	Rest any
 }
 
 // A CodePlace is a place of a program, as what runs that knows it. It is used within
@@ -35,10 +42,18 @@ type CodePlace interface {
 // Statement is the kind of a place before a statement.
 const Statement = "statement"
 
-// String returns where the place is: "at init.pp:4", "at class ntp".
+// StepFailed is the kind of a place behind a step of a resource that failed, whose name it has.
+const StepFailed = "failure"
+
+// ResourceSteps are the steps of a resource that is applied, in their order.
+func ResourceSteps() []string {
+	return []string{"dependencies", "schedule and tags", "provider", "retrieve", "compare", "change", "flush", "events out", "refresh"}
+}
+
+// String returns where the place is: "at init.pp:4", "at class ntp", "at change mode".
 func (c *Code) String() string {
 	if c.Kind != Statement {
-		return "at " + c.Kind + " " + c.Name
+		return strings.TrimSpace("at " + c.Kind + " " + c.Name)
 	}
 	return fmt.Sprintf("at %s:%d", filepath.Base(c.File), c.Line)
 }
@@ -80,7 +95,8 @@ func CodeStopsOf(ctx context.Context) *CodeStops {
 func (s *CodeStops) Armed() bool { return s.call.x.stops.has(inCode) }
 
 // Hold asks the debugger at a place, which is frozen if its State is kept, and changes the
-// variables that it wants to be changed. The error fails what would be evaluated.
+// variables that it wants to be changed. The error fails what would be evaluated; a
+// *LeftOut leaves a step of a resource out, and ErrAgain takes one that failed once more.
 func (s *CodeStops) Hold(ctx context.Context, at Code, place CodePlace) error {
 	c := s.call
 	stop := &Stop{call: c, Request: &c.req, Trace: c.live.Trace, Point: c.point(traces.Terminus), Code: &at, freeze: place.Freeze}
@@ -91,8 +107,22 @@ func (s *CodeStops) Hold(ctx context.Context, at Code, place CodePlace) error {
 			err = place.Set(p.Key.Str(), p.Value)
 		}
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case v.Err != nil:
 		err = v.Err
+	case v.Again:
+		err = ErrAgain
+	case v.Skip:
+		err = &LeftOut{cmp.Or(v.By, "you")}
 	}
 	return err
 }
+
+// ErrAgain lets a step that failed be taken once more.
+var ErrAgain = errors.New("once more")
+
+// A LeftOut leaves out the step of a resource before which the request stopped.
+type LeftOut struct{ By string } // "b1", "you"
+
+func (l *LeftOut) Error() string { return l.By + " left it out" }

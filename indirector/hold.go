@@ -102,6 +102,8 @@ type Verdict struct {
 	// Skip leaves out the step before which the request stopped, which must not
 	// be the route.
 	Skip bool
+	// Again takes the step of a resource that failed once more.
+	Again bool
 	// Set makes Value the answer, marks it as injected, and clears the error
 	// that the request stopped with. Before a step it goes with Skip.
 	Set   bool

@@ -99,8 +99,16 @@ func (c *call) date(inst Instance, at time.Time) (Instance, traces.Answer, trace
 	return dated, traces.Set, c.to.dated
 }
 
+// Applied is what a terminus answers to a save that is more than writing: whether there was
+// something to do, and why. The answer is one of those of [traces.Terminus].
+type Applied struct {
+	Answer  traces.Answer
+	Because traces.Because
+	Value   any // nil, or what a save answers
+}
+
 // saveTerminus stores the instance. If that fails the cache is not written, nor is it if
-// the terminus has a reason to leave the instance out.
+// the terminus leaves the instance out.
 // Rules IND-SAVE-01, IND-SAVE-02, IND-SAVE-04.
 func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 	if c.req.Flags&traces.IgnoreTerminus != 0 {
@@ -110,9 +118,15 @@ func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 	if err != nil {
 		return traces.Raised, c.raised(err), err
 	}
+	if applied, ok := v.(*Applied); ok {
+		if c.value = applied.Value; applied.Answer != traces.Nothing {
+			c.served(traces.Terminus)
+		}
+		return applied.Answer, applied.Because, nil
+	}
 	c.value = v
-	if because := c.live.Trace.Steps[traces.Terminus].Because; c.resp.Served == traces.ByInjection || v == nil && because.Reason == traces.NotApplied {
-		return traces.Nothing, because, nil
+	if c.resp.Served == traces.ByInjection {
+		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil
 	}
 	c.served(traces.Terminus)
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
@@ -127,7 +141,7 @@ func saveCache(c *call) (traces.Answer, traces.Because, error) {
 		return traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}, nil
 	case c.resp.Served == traces.ByInjection:
 		return traces.NotAsked, notStored, nil
-	case c.live.Trace.Steps[traces.Terminus].Because.Reason == traces.NotApplied:
+	case c.live.Trace.Steps[traces.Terminus].Answer == traces.Nothing:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedNoResult}, nil
 	case c.req.Flags&traces.IgnoreCacheSave != 0:
 		return traces.NotAsked, traces.Because{Reason: traces.SkippedIgnoreCacheSave, About: c.live.Trace.Caller}, nil

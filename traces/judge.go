@@ -19,6 +19,7 @@ func (l *Live) Outcome(served Served, failed bool) Outcome {
 
 func judge(t *Trace, served Served, failed bool) Outcome {
 	term, write := t.Steps[Terminus], t.Steps[CacheWrite]
+	applied := judgeApplied(t)
 	switch {
 	case served == ByInjection:
 		return Sim
@@ -30,6 +31,8 @@ func judge(t *Trace, served Served, failed bool) Outcome {
 		return Part
 	case swallowed(t):
 		return ErrHidden
+	case applied != Run:
+		return applied
 	case served == ByCache:
 		return Hit
 	case served == ByTerminus:
@@ -42,6 +45,33 @@ func judge(t *Trace, served Served, failed bool) Outcome {
 		return NilHidden
 	}
 	return Nil
+}
+
+// judgeApplied returns what became of a resource that was applied; Run if none was.
+func judgeApplied(t *Trace) Outcome {
+	if t.Indirection != "resource" || t.Verb != Save {
+		return Run
+	}
+	switch q := &t.Steps[Terminus]; q.Because.Reason {
+	case InSync, CheckRefused:
+		return Same
+	case OutOfSync, RefreshedBy:
+		return Changed
+	case ByNoop:
+		return Planned
+	case ByTags, BySchedule, DependencyFailed, PrefetchFailed:
+		return Skipped
+	case NotDeclared: // one that is virtual is not even looked at
+		if q.Answer == OK {
+			return Same
+		}
+		return Skipped
+	case ByYou:
+		if q.Answer == NotAsked || q.Answer == Nothing {
+			return Skipped
+		}
+	}
+	return Run
 }
 
 // JudgeStale reports whether a request that a cache answered is stale: the

@@ -23,8 +23,13 @@ func TestRunStory(t *testing.T) {
 		return tr
 	}
 	leftOut := func(key, because string) *traces.Trace {
-		tr := one(traces.Save, "resource", key, "production", traces.Nil, "")
-		tr.Steps[traces.Terminus].Because = traces.Because{Reason: traces.NotApplied, About: "skip: dependency-failed: " + because}
+		tr := one(traces.Save, "resource", key, "production", traces.Skipped, "")
+		tr.Steps[traces.Terminus].Because = traces.Because{Reason: traces.DependencyFailed, About: because}
+		return tr
+	}
+	byUser := func(key, about string) *traces.Trace {
+		tr := leftOut(key, about)
+		tr.Steps[traces.Terminus].Because.Reason = traces.ByYou
 		return tr
 	}
 	faulty := func(tr *traces.Trace, f traces.Fault) *traces.Trace {
@@ -123,6 +128,11 @@ func TestRunStory(t *testing.T) {
 			{leftOut("Notify/done", "Service[web]"), ""},
 			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
 		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, 2 resources, report saved; Notify[done] was skipped: Service[web] was not refreshed (exit 1), and no later run tries it again", false},
+		{"a refresh is left out", []step{
+			{byUser("Service/web", "you left it out"), ""},
+			{byUser("Exec/warm", traces.WithoutThatOf+"Service[web]"), ""},
+			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, 2 resources, report saved; you left Service[web] out, and 1 more was not refreshed with it", false},
 		{"a catalog of another environment that the agent takes", []step{
 			{one(traces.Find, "catalog", "web01", "production", traces.Good, ""), `{"environment":"qa"}`},
 		}, false, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 1 request in 0.1 s, catalog from terminus rest (0 resources), no report; round 1 asked for environment production and got qa", false},

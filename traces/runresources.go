@@ -13,13 +13,11 @@ type appliedResources struct {
 	why     string // it failed
 	lost    string // the first that was left out because of it; a service counts before others
 	others  int    // that were left out for the same reason
+	byYou   string // the first that the user left out
+	with    int    // that were not refreshed because of that
 	service bool   // lost is one
 	refresh bool   // it is a refresh that failed
 }
-
-// leftOut begins the reason of a resource that was skipped because another one failed;
-// those follow, the first cause first.
-const leftOut = "skip: dependency-failed: "
 
 // add takes in the save of a resource, and reports whether it was one.
 func (a *appliedResources) add(t *Trace) bool {
@@ -39,9 +37,13 @@ func (a *appliedResources) add(t *Trace) bool {
 		a.failed, a.why, a.refresh = ref, t.Faults[at].Message, true
 		return true
 	}
-	causes, isLost := strings.CutPrefix(t.Steps[Terminus].Because.About, leftOut)
+	because := t.Steps[Terminus].Because
+	if because.Reason == ByYou && t.Outcome == Skipped {
+		a.leftOut(ref, because.About)
+	}
+	causes := because.About // the first one comes first
 	switch service := typ == "Service"; {
-	case !isLost || a.failed == "" || causes != a.failed && !strings.HasPrefix(causes, a.failed+", "):
+	case because.Reason != DependencyFailed || a.failed == "" || causes != a.failed && !strings.HasPrefix(causes, a.failed+", "):
 	case a.lost == "":
 		a.lost, a.service = ref, service
 	case service && !a.service:
@@ -53,12 +55,26 @@ func (a *appliedResources) add(t *Trace) bool {
 	return true
 }
 
+// leftOut takes in a resource that the user left out, or one that had an event by that.
+func (a *appliedResources) leftOut(ref, about string) {
+	switch {
+	case a.byYou == "":
+		a.byYou = ref
+	case strings.HasPrefix(about, WithoutThatOf):
+		a.with++
+	}
+}
+
+// WithoutThatOf begins the reason where a resource was not refreshed because the refresh
+// of another one, which follows, was left out.
+const WithoutThatOf = "not refreshed without "
+
 // cause is the first cause of what was not done: "Service[web] was not restarted:
 // File[conf] failed (no space left); 11 more were skipped for the same reason". It is
 // empty if nothing failed.
 func (a *appliedResources) cause() string {
 	if a.failed == "" {
-		return ""
+		return a.choice()
 	}
 	text := fmt.Sprintf("%s failed (%s)", a.failed, a.why)
 	if a.refresh {
@@ -78,4 +94,18 @@ func (a *appliedResources) cause() string {
 		text += fmt.Sprintf("; %d more were skipped for the same reason", a.others)
 	}
 	return text
+}
+
+// choice is what the user left out: "you left Service[web] out, and 1 more was not
+// refreshed with it". It is empty if that is nothing.
+func (a *appliedResources) choice() string {
+	switch {
+	case a.byYou == "":
+		return ""
+	case a.with == 0:
+		return "you left " + a.byYou + " out"
+	case a.with == 1:
+		return "you left " + a.byYou + " out, and 1 more was not refreshed with it"
+	}
+	return fmt.Sprintf("you left %s out, and %d more were not refreshed with it", a.byYou, a.with)
 }

@@ -59,6 +59,9 @@ func AppendSteps(b []byte, t *Trace) []byte {
 			if s.Answer != "" {
 				answer = ": " + s.Answer
 			}
+			if why := s.Because.Words(); why != "" && s.Because.Reason >= InSync { // of a resource
+				answer += ", " + why
+			}
 			b = fmt.Appendf(b, "%s· %s %s%s %s\n", in, s.Kind, s.Name, answer, ms(s.Took))
 			if s.Err != "" {
 				b = fmt.Appendf(b, "%s  error %s\n", in, s.Err)

@@ -197,6 +197,19 @@ const (
 	Retried
 	CallerRaised
 	CallerUnknown
+	// Resources of a run.
+	InSync
+	OutOfSync
+	ByNoop
+	ByTags
+	BySchedule
+	DependencyFailed
+	PrefetchFailed
+	Unsuitable
+	CheckRefused
+	NotDeclared
+	RefreshedBy
+	RefreshLost
 	ReasonCount
 )
 
@@ -211,9 +224,14 @@ var reasons = [...]string{
 	"ttl", "already-set", "no-expiration", "not-expired", "terminus-has-no-filter", "cache-is-not-filtered", "filter-applied",
 	"earlier-step-raised", "earlier-step-answered",
 	"caller-returned", "rescued", "retried", "caller-raised", "unknown",
+	"in-sync", "out-of-sync", "noop", "tags", "schedule", "dependency-failed", "prefetch-failed", "unsuitable", "check-refused",
+	"not-declared", "refreshed-by", "refresh-lost",
 }
 
 func (r Reason) String() string { return name(reasons[:], int(r), "Reason") }
+
+// ParseReason returns the reason spelled s, or NoReason.
+func ParseReason(s string) Reason { return Reason(index(reasons[:], s)) }
 
 // A Because is the reason for an answer and what it is about: a place
 // ("routes.yaml:4"), a time, a setting, the text of an error.
@@ -396,10 +414,14 @@ const (
 	Part                       // one of two stores was written, or none and a setting hides that
 	HeldOutcome                // paused
 	Sim                        // answered by injection
+	Same                       // a resource was as it should be
+	Changed                    // chg: a resource was changed, or refreshed
+	Planned                    // plan: a resource would have been changed, but for noop
+	Skipped                    // skip: a resource was left out of its run
 	OutcomeCount
 )
 
-var outcomes = [...]string{"run", "ok", "hit", "nil", "nil!", "stale", "err", "err~", "part", "held", "sim"}
+var outcomes = [...]string{"run", "ok", "hit", "nil", "nil!", "stale", "err", "err~", "part", "held", "sim", "same", "chg", "plan", "skip"}
 
 func (o Outcome) String() string { return name(outcomes[:], int(o), "Outcome") }
 
@@ -422,6 +444,12 @@ func (o Outcome) Hidden() bool {
 // have received the 404.
 func (o Outcome) HiddenFrom(caller string) bool {
 	return o.Hidden() && !(o == NilHidden && strings.HasPrefix(caller, "agent "))
+}
+
+// Well reports whether all went as it should: an answer, or a resource that was looked
+// after.
+func (o Outcome) Well() bool {
+	return o == Good || o == Hit || o == Same || o == Changed || o == Planned
 }
 
 // Failed reports whether something went wrong, seen or not.

@@ -83,6 +83,19 @@ var wordings = [ReasonCount]wording{
 	Retried:        {"asked again", "asked again: %s"},
 	CallerRaised:   {"it reached the caller", "%s"},
 	CallerUnknown:  {"not seen here", ""},
+
+	InSync:           {"it is as it should be", "as it should be, %s"},
+	OutOfSync:        {"it was not as it should be", "%s differed"},
+	ByNoop:           {"noop", "%s"},
+	ByTags:           {"its tags", "not of the tags asked for: %s"},
+	BySchedule:       {"its schedule", "it is not due by schedule %s"},
+	DependencyFailed: {"what it waits for failed", "%s failed"},
+	PrefetchFailed:   {"reading all of its kind failed", "reading all of its kind failed: %s"},
+	Unsuitable:       {"its provider cannot work here", "provider %s cannot work here"},
+	CheckRefused:     {"its checks refuse it", "refused by %s"},
+	NotDeclared:      {"nothing of it is managed", "%s"},
+	RefreshedBy:      {"what it subscribes to has changed", "%s has changed"},
+	RefreshLost:      {"no later run tries it again", "%s; no later run tries it again"},
 }
 
 // Words returns the reason as users read it; "" if it adds nothing to the
@@ -144,6 +157,11 @@ func (b Because) about() string {
 		return "expired " + human(strings.TrimSuffix(ago, " ago")) + " ago"
 	case NotExpired:
 		return "good for " + human(strings.TrimPrefix(b.About, "for ")) + " more"
+	case ByNoop:
+		if b.About == "setting" || b.About == "metaparameter" {
+			return "noop, by the " + b.About
+		}
+		return "noop, by " + b.About
 	case TTL:
 		if ago, ok := strings.CutPrefix(b.About, "now - "); ok {
 			return ago + " ago"

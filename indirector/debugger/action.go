@@ -135,6 +135,8 @@ func (a Action) done() string {
 		return "answered nothing"
 	case Skip:
 		return "left the step out"
+	case Retry:
+		return "took the step once more"
 	case Truncate:
 		return "cut the answer off"
 	case Corrupt:
@@ -202,6 +204,8 @@ func (d *Debugger) verdict(a Action, by string, req *indirector.Request, value a
 		v.Set, v.Skip = true, !done
 	case Skip:
 		v.Skip = true
+	case Retry:
+		v.Again = true
 	case Value:
 		v.Set, v.Skip = true, !done
 		v.Value, err = readValue(req, a.Text, a.Format)

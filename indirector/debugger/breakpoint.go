@@ -49,9 +49,10 @@ const (
 	Corrupt            // bytes of the answer
 	Set                // fields of the request
 	Skip               // the step
+	Retry              // a step of a resource that failed
 )
 
-var dos = [...]string{"hold", "log", "fail", "delay", "nil", "value", "truncate", "corrupt", "set", "skip"}
+var dos = [...]string{"hold", "log", "fail", "delay", "nil", "value", "truncate", "corrupt", "set", "skip", "retry"}
 
 func (d Do) String() string {
 	if int(d) < len(dos) {
@@ -123,9 +124,12 @@ func (e *SyntaxError) Error() string {
 //	corrupt [N]               so many bytes
 //	set NAME=VALUE ...        as Edit
 //	skip
+//	retry                     a step of a resource, at failure
 //
 // A PLACE is in the programs that a terminus runs, such as manifests: FILE:LINE, class NAME,
-// define NAME, node NAME, function NAME or resource TYPE[TITLE].
+// define NAME, node NAME, function NAME or resource TYPE[TITLE]. Or it is in the run of a
+// catalog: before a step of a resource, such as retrieve, change PROPERTY or refresh, or
+// at failure [STEP].
 //
 // Without a place it is before the terminus is asked, and after it for
 // truncate and corrupt. Words that begin one of the parts are looked for as
@@ -622,6 +626,10 @@ func (b *Breakpoint) check() error {
 	w, no := b.Where, func(what, advice string) error { return &SyntaxError{What: what, Advice: advice} }
 	gives := w.Step == traces.CacheRead || w.Step >= traces.Terminus
 	switch {
+	case b.Do == Retry && w.Code.Kind != indirector.StepFailed:
+		return no("only where a step of a resource failed it can be taken once more", "write at failure do retry first 3")
+	case w.Code.ofResource() && (b.Do == Skip || b.Do == Retry):
+		return nil
 	case w.Code != (Place{}) && b.Do != Hold && b.Do != Log && b.Do != Fail && b.Do != Delay && !b.assigns():
 		return no(fmt.Sprintf("in a program there is nothing to %s", b.Do), "what can be done there: hold, log, fail, delay, set $NAME=VALUE")
 	case w.Step == traces.Caller && w.After:

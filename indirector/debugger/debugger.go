@@ -86,6 +86,7 @@ type Debugger struct {
 	last   int // number of the newest breakpoint
 	held   map[uint64]*held
 	walks  map[uint64]*walk
+	runs   map[string]bool // whose next resource a walk stops
 	lines  []Line
 	unread []string // lines of the file that could not be read
 }
@@ -182,7 +183,7 @@ func New(o Options) (*Debugger, error) {
 	if o.Rand == nil {
 		o.Rand = rand.Float64
 	}
-	d := &Debugger{o: o, changed: make(chan struct{}, 1), held: map[uint64]*held{}, walks: map[uint64]*walk{}}
+	d := &Debugger{o: o, changed: make(chan struct{}, 1), held: map[uint64]*held{}, walks: map[uint64]*walk{}, runs: map[string]bool{}}
 	d.at.Store(new(places))
 	if o.Dir != "" {
 		d.path = fileOf(o.Dir, o.Project)
@@ -297,6 +298,7 @@ func (d *Debugger) SetOff(off bool) {
 			d.letGo(h, Continue, indirector.Verdict{})
 		}
 		clear(d.walks)
+		clear(d.runs)
 	}
 	d.arrange()
 	d.mu.Unlock()
@@ -393,11 +395,12 @@ func (d *Debugger) arrange() {
 			}
 		}
 	}
-	if len(d.walks) > 0 {
+	walkers := len(d.walks) + len(d.runs)
+	if walkers > 0 {
 		stops = indirector.AllStops
 	}
-	stops = stops.WithCode(len(at.code) > 0 || len(d.walks) > 0)
-	d.walkers.Store(int32(len(d.walks)))
+	stops = stops.WithCode(len(at.code) > 0 || walkers > 0)
+	d.walkers.Store(int32(walkers))
 	d.leaving.Store(int32(leaving))
 	d.at.Store(at)
 	d.stops.Set(stops)
@@ -416,6 +419,9 @@ func (d *Debugger) Left(id uint64) {
 	before := len(d.breaks)
 	d.breaks = slices.DeleteFunc(d.breaks, func(b *breakpoint) bool { return b.only == id && id != 0 })
 	if w := d.walks[id]; w != nil {
+		if w.run != "" && w.how == Step && w.depths[id] == 0 {
+			d.runs[w.run] = true
+		}
 		delete(d.walks, id)
 		delete(w.depths, id)
 		d.arrange()

@@ -316,6 +316,9 @@ func (d *Debugger) letGo(h *held, how Go, v indirector.Verdict) {
 	} else {
 		d.ancestors(h)
 		d.follow(h.id, how, h.state.Point.Step, h.state.Code)
+		if run := runOf(&h.state.Trace); run != "" {
+			d.walks[h.id].run = run
+		}
 	}
 	close(h.done)
 }

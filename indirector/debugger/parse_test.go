@@ -40,6 +40,13 @@ func TestParse(t *testing.T) {
 		{"at '/my site.pp:3' do log key", "at '/my site.pp:3' do log key"},
 		{"at class apache::vhost once", "at class apache::vhost do hold once"},
 		{"at resource File[/etc/motd] do fail 'no'", "at resource 'File[/etc/motd]' do fail no"},
+		{"ind=resource key=service/* at refresh", "ind=resource key=service/* at refresh do hold"},
+		{"at change mode do set $mode=0600", "at change mode do set $mode=0600"},
+		{"at change do skip once", "at change do skip once"},
+		{"at events-out", "at events-out do hold"},
+		{"at schedule", "at schedule-and-tags do hold"},
+		{"at failure 'change mode' do retry first 3", "at failure 'change mode' do retry first 3"},
+		{"at failure refresh", "at failure refresh do hold"},
 		{"at define before do delay 2s", "at define 'before' do delay 2s"},
 	} {
 		b, err := debugger.Parse(tt.text)

@@ -38,6 +38,8 @@ func noVariable(at *indirector.Code, name string) string {
 	switch {
 	case at == nil:
 		return "variables are in programs: hold the compile at a place of one"
+	case slices.Contains(at.Fixed, name) && at.Of != "":
+		return "nothing that is still to come would look at it"
 	case slices.Contains(at.Fixed, name):
 		return "the language itself sets it"
 	case !slices.ContainsFunc(at.Variables, func(p data.Pair) bool { return p.Key.Str() == name }):

@@ -15,6 +15,7 @@ type walk struct {
 	at     uint64 // the request that was released last
 	phase  int    // where that was
 	code   int    // how deep that was in a program; -1 between steps
+	run    string // whose resource it is; "" if it is none
 	depths map[uint64]int
 }
 
@@ -85,6 +86,9 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 	id := s.Trace.ID
 	w := d.walks[id]
 	if w == nil {
+		w = d.nextInRun(s.Trace)
+	}
+	if w == nil {
 		parent := s.Trace.Parent
 		if w = d.walks[parent]; w == nil || id == 0 || parent == 0 {
 			return false
@@ -98,6 +102,8 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 		return w.stopsIn(id, s.Code)
 	case s.Done:
 		return false // the next step stops it
+	case w.run != "" && w.code >= 0 && w.depths[id] == 0:
+		return false // from the steps of one resource to those of the next
 	}
 	depth, base := w.depths[id], w.depths[w.at]
 	switch w.how {
@@ -113,6 +119,30 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 		return depth <= base
 	}
 	return true
+}
+
+// nextInRun begins a walk at the resource of a run that comes next, if the one before was
+// stepped through to its end; else it returns nil. The caller holds d.mu.
+func (d *Debugger) nextInRun(t *traces.Trace) *walk {
+	if t.Parent != 0 || t.ID == 0 || !d.runs[t.Run] {
+		return nil
+	}
+	delete(d.runs, t.Run)
+	if runOf(t) == "" { // the report: the run is over
+		d.arrange()
+		return nil
+	}
+	d.follow(t.ID, Step, traces.Route, new(indirector.Code))
+	d.walks[t.ID].run = t.Run
+	return d.walks[t.ID]
+}
+
+// runOf is the run of a request that applies a resource; "" if it is none.
+func runOf(t *traces.Trace) string {
+	if t.Indirection != "resource" || t.Verb != traces.Save || t.Parent != 0 {
+		return ""
+	}
+	return t.Run
 }
 
 // wait holds a request until it is released, reaches the hold limit, or is

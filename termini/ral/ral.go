@@ -25,6 +25,7 @@ var Resource = indirector.Descriptor{
 	Indirection: "resource",
 	Name:        "ral",
 	Note:        "this machine, read anew",
+	Code:        true,
 	Doc: "Reads resources of this machine: files, users, packages, services and others. The key is a type and a title; without a title a search lists all. " +
 		"What is not there is found as well, as a resource that is absent. Each command that is run is in the trace. A save makes one what it should be, by itself or as part of a run; nothing else changes anything. " +
 		"Types that this program does not have itself are done by a helper process with Ruby and Puppet, where the configuration ruby allows it.",

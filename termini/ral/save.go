@@ -21,7 +21,8 @@ func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, erro
 		return nil, errors.New("save a resource: the instance is none")
 	}
 	if v := transaction.VisitOf(ctx); v != nil {
-		return nil, explain(ctx, wanted, func() (transaction.Taken, error) { return v.Take(ctx, wanted) })
+		taken, err := v.Take(ctx, wanted)
+		return answered(ctx, wanted, &taken, err)
 	}
 	if !transaction.IsReally(ctx) {
 		return nil, &indirector.Failure{
@@ -32,29 +33,20 @@ func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, erro
 	return t.alone(ctx, req, wanted)
 }
 
-// explain leaves in the trace what became of a resource. A refresh that failed is hidden:
-// no later run tries it again.
-func explain(ctx context.Context, wanted *model.Resource, take func() (transaction.Taken, error)) error {
-	taken, err := take()
-	switch {
-	case err != nil:
-		return &indirector.Failure{Message: err.Error(), Err: err}
-	case taken.Word == transaction.Skipped:
-		traces.Explain(ctx, taken.Word+": "+taken.Text)
-		return indirector.NotFound(traces.NotApplied, taken.Word+": "+taken.Text)
+// answered is the answer to a save: what became of the resource, and why. A refresh that
+// failed is hidden: no later run tries it again.
+func answered(ctx context.Context, wanted *model.Resource, taken *transaction.Taken, err error) (*indirector.Applied, error) {
+	if err != nil {
+		return nil, &indirector.Failure{Message: err.Error(), Err: err}
 	}
-	text := taken.Word
-	if taken.Text != "" {
-		text += ": " + taken.Text
-	}
-	traces.Explain(ctx, text)
+	traces.Explain(ctx, taken.String())
 	if taken.Lost != "" {
 		traces.FromContext(ctx).Fault(traces.Fault{
 			Step: traces.Terminus, Origin: "refresh", Message: taken.Lost,
 			Hidden: wanted.Ref() + " goes on as it was: the next run does not try the refresh again",
 		})
 	}
-	return nil
+	return taken.Applied(), nil
 }
 
 // alone applies a resource by itself.
@@ -83,26 +75,24 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	}
 	m := *wanted
 	m.Kind, m.Tags = "compilable_type", r.Tags
-	var one *transaction.One
-	err = explain(ctx, wanted, func() (taken transaction.Taken, err error) {
-		one, err = transaction.ApplyOne(ctx, &m, o)
-		if one != nil {
-			taken = one.Taken
-		}
-		return taken, err
-	})
+	one, err := transaction.ApplyOne(ctx, &m, o)
 	if one == nil {
 		return nil, err
 	}
-	if err != nil && !errors.Is(err, indirector.ErrNotFound) { // Puppet answers as if nothing were wrong
+	if err != nil { // Puppet answers as if nothing were wrong
 		traces.FromContext(ctx).Fault(traces.Fault{
 			Step: traces.Terminus, Origin: "resource", Message: indirector.Message(err), Hidden: "the report has the failure, the answer has not",
 		})
 	}
+	a, err := answered(ctx, wanted, &one.Taken, nil)
+	if err != nil {
+		return nil, err
+	}
 	managed := func(name string) bool { return name == "ensure" || one.Resource.Managed(name) }
 	after := l.resource(one.Resource, one.Is, managed)
 	after.Tags = m.Tags
-	return []indirector.Instance{after, one.Report}, nil
+	a.Value = []indirector.Instance{after, one.Report}
+	return a, nil
 }
 
 // machineOf is this machine, with the bucket that backups go to.

@@ -136,7 +136,11 @@ func save(t *testing.T, terminus *ral.Terminus, r request) (any, error) {
 			}
 		}
 	}
-	return terminus.Save(transaction.Really(t.Context()), req)
+	answer, err := terminus.Save(transaction.Really(t.Context()), req)
+	if applied, ok := answer.(*indirector.Applied); ok {
+		answer = applied.Value
+	}
+	return answer, err
 }
 
 var (

@@ -91,6 +91,7 @@ var columnsOf = map[string][]string{
 	"verb": {"verb"}, "ind": {"indirection"}, "key": {"key"}, "env": {"environment"}, "out": {"outcome"}, "terminus": {"terminus"},
 	"cache": {"cache"}, "served": {"served"}, "took": {"took"}, "caller": {"caller"}, "t": {"at"}, "run": {"run", "transaction"},
 	"node":        {"key"},
+	"type":        {"CASE WHEN indirection = 'resource' THEN split_part(key, '/', 1) ELSE '' END"},
 	"instance":    {"(SELECT i.name FROM indirtui.instances i WHERE i.id = t.instance)"},
 	"failed":      {"outcome IN ('" + strings.Join(query.Failures(), "', '") + "')"},
 	"hidden":      {"outcome IN ('nil!', 'stale', 'err~', 'part') AND NOT (outcome = 'nil!' AND caller LIKE 'agent %')"},

@@ -99,6 +99,7 @@ var fields = []field{
 	{Name: "key", Doc: "the key", texts: rowText(func(r *Row) string { return r.Key })},
 	{Name: "env", Doc: "the environment", texts: rowText(func(r *Row) string { return r.Environment })},
 	{Name: "node", Doc: "the certname: the key, where the indirection has one for each node", texts: rowText(nodeOf)},
+	{Name: "type", Doc: "the type of a resource", texts: rowText(typeOf)},
 	{
 		Name: "out", Doc: "the outcome", Kind: closedKind, Values: outNames,
 		ints: rowInt(func(r *Row) (int64, bool) { return int64(r.Outcome), true }),
@@ -271,6 +272,15 @@ func nodeOf(r *Row) string {
 	return ""
 }
 
+// typeOf is the type of a resource, with which its key begins: "File".
+func typeOf(r *Row) string {
+	if r.Indirection != "resource" {
+		return ""
+	}
+	name, _, _ := strings.Cut(r.Key, "/")
+	return name
+}
+
 // setBy is who chose the terminus or cache that answered.
 func setBy(r *Row) traces.SourceKind {
 	if r.Served == traces.ByCache {
@@ -381,7 +391,7 @@ func messages(c scope, test func(string) bool) (passed, present bool) {
 
 // mayHaveFailed avoids reading details: a hidden fault makes the outcome err~,
 // a shown one err or part (see traces.Judge).
-func mayHaveFailed(o traces.Outcome) bool { return o != traces.Good && o != traces.Hit }
+func mayHaveFailed(o traces.Outcome) bool { return !o.Well() }
 
 func faults(c scope, match func(*traces.Fault) bool) bool {
 	t := c.subject.Trace()

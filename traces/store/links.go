@@ -226,7 +226,7 @@ func (s *Store) judge(t *traces.Trace, r *row, h uint64) {
 		t.Previous = back(t.ID, r.prev)
 	}
 	before.last = t.ID
-	if !well(t.Outcome) {
+	if !t.Outcome.Well() {
 		return
 	}
 	before.good = t.ID
@@ -300,8 +300,6 @@ func (s *Store) sameBefore(last, id uint64) uint32 {
 	return distance(last, id)
 }
 
-func well(o traces.Outcome) bool { return o == traces.Good || o == traces.Hit }
-
 // A walk over requests of the same indirection and key ends after so many.
 const walk = 256
 
@@ -330,7 +328,7 @@ func (s *Store) goodOf(id uint64, verb traces.Verb) uint64 {
 		if r == nil {
 			return 0
 		}
-		if traces.Verb(r.verb) == verb && well(traces.Outcome(r.outcome)) {
+		if traces.Verb(r.verb) == verb && traces.Outcome(r.outcome).Well() {
 			return id
 		}
 		id = back(id, r.same)

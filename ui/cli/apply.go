@@ -25,6 +25,7 @@ import (
 	"indirtui/indirector/resource/types"
 	"indirtui/ui/command"
 	"indirtui/ui/console"
+	"indirtui/ui/demo"
 )
 
 // An applyCommand applies a catalog to this machine; without flags it prints what that
@@ -262,7 +263,7 @@ func (c *applyCommand) story(e *engine.Engine) error {
 }
 
 // applyHere is the command apply of a session: what is logged comes when the run has ended.
-func (p *program) applyHere(e *engine.Engine) func(context.Context, console.Applied) ([]string, error) {
+func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, console.Applied) ([]string, error) {
 	return func(ctx context.Context, a console.Applied) (lines []string, err error) {
 		catalog, err := p.catalog(ctx, e, a.Catalog)
 		if err != nil {
@@ -275,17 +276,19 @@ func (p *program) applyHere(e *engine.Engine) func(context.Context, console.Appl
 		case catalog.Name != certname && catalog.Name != a.Host:
 			return nil, fmt.Errorf("refused: the catalog is of %s; if it is meant, add host=%[1]s", catalog.Name)
 		}
-		host, err := thisMachine(ctx, e)
-		if err != nil {
-			return nil, err
-		}
 		run := &command.Applying{
-			Engine: e, Host: host, Caller: "you", Noop: a.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Engine: e, Caller: "you", Noop: a.Noop, Stop: func() bool { return ctx.Err() != nil },
 			Log: func(l model.Log) {
 				text, _ := transaction.ConsoleLine(l)
 				lines = append(lines, redacted(e, text))
 			},
 			Helper: p.helper(e),
+		}
+		if d, is := on.(*demo.Site); is {
+			m := d.Machine(offline(e).Setting)
+			run.Host, run.System, run.Sources = m, m.Changeable(), d.Modules()
+		} else if run.Host, err = thisMachine(ctx, e); err != nil {
+			return nil, err
 		}
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()

@@ -172,6 +172,7 @@ var mostKeys = map[string]int{
 	"TestJourney14WhyAreTheseFactsOld":        32,
 	"TestJourney15WhichEntryOfLDAPWon":        27,
 	"TestJourney16WhatWouldThisCatalogDo":     40,
+	"TestJourney17StopBeforeNginxIsRestarted": 190,
 }
 
 // countKeys compares the keys of a journey with how many it took before.
@@ -295,11 +296,15 @@ func (tr *trip) clean(frame string) string {
 		name := strings.TrimRight(s, "0123456789abcdef")
 		return name + strings.Repeat("N", len(s)-len(name))
 	})
+	frame = ownRun.ReplaceAllString(frame, "run NNNNNNNN$1")
 	return ownRecording.ReplaceAllStringFunc(hidePath(frame, tr.program.site.Dir), func(s string) string {
 		const name = "(recording)"
 		return name + strings.Repeat(" ", max(len(s)-len(name), 0))
 	})
 }
+
+// ownRun is the run of what is applied in a journey, which has another name each time.
+var ownRun = regexp.MustCompile(`run [0-9a-f]{8}([ ,]|$)`)
 
 // ownRecording is the path of what is recorded, hidden, whose length varies.
 var ownRecording = regexp.MustCompile(`p{5,}recording\.jsonl *`)
@@ -777,6 +782,51 @@ func TestJourney16WhatWouldThisCatalogDo(t *testing.T) {
 		tr.leave()
 	})
 }
+
+// Stop before nginx is restarted, look, skip it, see who is skipped with it.
+func TestJourney17StopBeforeNginxIsRestarted(t *testing.T) {
+	t.Parallel()
+	travel(t, func(p *program) { p.write = true }, func(tr *trip) {
+		file := filepath.Join(tr.program.site.Dir, "nginx.json")
+		if err := os.WriteFile(file, []byte(restarting), 0o600); err != nil {
+			tr.t.Fatal(err)
+		}
+		tr.command("break ind=resource key=service/* at refresh", "5 Breaks 1")
+		tr.Keys(":", "apply "+file+" confirm=web01.example.com")
+		tr.key("enter", "HELD 1").cursor(" 1049 ", "save", "resource", "Service/nginx", "held")
+		tr.key("enter", "HELD at refresh by b1", "refreshed by", "File[/etc/nginx/nginx.conf]").line("> refresh", "HELD")
+		tr.line("refreshes ", "Exec[warm caches]").sees("STILL TO COME", "1 to change, 1 restart, 0 in sync")
+		tr.golden("journey17-held")
+		tr.key("enter", "- still to come ").cursor("change", "Notify[nginx is there]").line("refresh  Exec[warm caches]", "Service[nginx]").golden("journey17-still-to-come")
+		tr.key("esc", "HELD at refresh").key("i", "leave this step of the resource out")
+		tr.key("s", "Notify[nginx is there]", "HELD at dependencies by step").golden("journey17-next")
+		tr.key("c", "#1050 save resource Notify/ngin", "chg")
+		tr.key("1", "- Requests ")
+		tr.filter("out=skip", "2 of 1 053").cursor(" 1049 ", "Service/nginx", "skip").sees("you left the step out at refresh; it is not")
+		tr.key("j", " 1051 ").cursor(" 1051 ", "Exec/warm caches", "skip").sees("not refreshed without Service[nginx]").golden("journey17-skipped")
+		tr.leave()
+	})
+}
+
+// restarting is a catalog by which a service is restarted, and another resource with it.
+const restarting = `{"name": "web01.example.com", "version": 1, "environment": "production", "classes": ["profile::web"], "resources": [
+  {"type": "Stage", "title": "main", "tags": ["stage"], "exported": false, "kind": "compilable_type", "parameters": {"name": "main"}},
+  {"type": "Class", "title": "Profile::Web", "tags": ["class"], "file": "web.pp", "line": 1, "exported": false, "kind": "class"},
+  {"type": "File", "title": "/etc/nginx/nginx.conf", "tags": ["file"], "file": "web.pp", "line": 4, "exported": false, "kind": "compilable_type",
+   "parameters": {"ensure": "file", "source": "puppet:///modules/web/nginx.conf", "notify": "Service[nginx]"}},
+  {"type": "Service", "title": "nginx", "tags": ["service"], "file": "web.pp", "line": 9, "exported": false, "kind": "compilable_type",
+   "parameters": {"ensure": "running", "enable": true}},
+  {"type": "Notify", "title": "nginx is there", "tags": ["notify"], "file": "web.pp", "line": 14, "exported": false, "kind": "compilable_type",
+   "parameters": {"require": "Service[nginx]"}},
+  {"type": "Exec", "title": "warm caches", "tags": ["exec"], "file": "web.pp", "line": 17, "exported": false, "kind": "compilable_type",
+   "parameters": {"command": "/usr/bin/warm", "refreshonly": true, "subscribe": "Service[nginx]"}}
+], "edges": [
+  {"source": "Stage[main]", "target": "Class[Profile::Web]"},
+  {"source": "Class[Profile::Web]", "target": "File[/etc/nginx/nginx.conf]"},
+  {"source": "Class[Profile::Web]", "target": "Service[nginx]"},
+  {"source": "Class[Profile::Web]", "target": "Notify[nginx is there]"},
+  {"source": "Class[Profile::Web]", "target": "Exec[warm caches]"}
+]}`
 
 func TestJourney15WhichEntryOfLDAPWon(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"indirtui/indirector"
+	"indirtui/indirector/resource/transaction"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/query"
@@ -397,6 +398,9 @@ func (x *plain) heldNews() {
 		x.println(x.console.HeldText(&h))
 		if code := h.State.Code; code != nil {
 			x.println(x.seen(code))
+			if rest, is := code.Rest.(*transaction.Rest); is {
+				x.println("still to come: " + rest.Plan.Totals.String())
+			}
 		} else if f, err := x.debugger.Plan(x.ctx, h.ID); err == nil {
 			x.println(fmt.Sprintf("plan of #%d: %s", h.ID, f.Why))
 		}
@@ -410,13 +414,16 @@ func (x *plain) heldNews() {
 // seen is the variables that are nearest to a place in a program, in one line.
 func (x *plain) seen(at *indirector.Code) string {
 	const most, longest = 10, 60
-	text := "sees"
+	text, sign := "sees", "$"
+	if at.Of != "" {
+		text, sign = at.Of+":", ""
+	}
 	for i, p := range at.Variables {
 		if i == most {
 			return text + fmt.Sprintf(" and %d more", len(at.Variables)-most)
 		}
 		name := p.Key.Text()
-		text += " $" + name + "=" + term.CleanTo(x.env.RedactedAs(name, p.Value.Inspect()), longest).String()
+		text += " " + sign + name + "=" + term.CleanTo(x.env.RedactedAs(name, p.Value.Inspect()), longest).String()
 	}
 	return text
 }

@@ -85,13 +85,14 @@ func (c *runCommand) play(ctx context.Context, in io.Reader, name string) (err e
 		return err
 	}
 	o.Recording, o.Debug = c.record, &debugger.Options{}
+	var on site
 	if c.site {
 		s, err := demo.Start(c.p.site)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
-		o = s.Options(o)
+		o, on = s.Options(o), s
 	}
 	e, err := engine.New(o)
 	if err != nil {
@@ -100,7 +101,7 @@ func (c *runCommand) play(ctx context.Context, in io.Reader, name string) (err e
 	defer func() { err = errors.Join(err, e.Close()) }()
 	c.p.problems(e)
 	ctx, cancel := context.WithCancel(ctx)
-	r := newScript(ctx, c.p, e, name, c.format == "json")
+	r := newScript(ctx, c.p, e, on, name, c.format == "json")
 	defer r.end(cancel)
 	return r.run(in)
 }
@@ -126,7 +127,7 @@ type ran struct {
 	Error    string   `json:"error,omitempty"`
 }
 
-func newScript(ctx context.Context, p *program, e *engine.Engine, name string, asJSON bool) *script {
+func newScript(ctx context.Context, p *program, e *engine.Engine, on site, name string, asJSON bool) *script {
 	r := &script{p: p, e: e, name: name, json: asJSON, now: &ran{}}
 	r.runner = newRunner(ctx, e.Store, r.take)
 	r.debugger = e.Debugger
@@ -139,7 +140,7 @@ func newScript(ctx context.Context, p *program, e *engine.Engine, name string, a
 	r.console = console.New(ctx, r.env, console.Options{
 		Script: true,
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
-		Apply: p.applyHere(e), Note: e.Store.AddComment, Output: r.output, Own: own,
+		Apply: p.applyHere(e, on), Note: e.Store.AddComment, Output: r.output, Own: own,
 	})
 	return r
 }

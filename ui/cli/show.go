@@ -237,7 +237,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		if v.p.rubyPath() != "" {
 			o.Foreign = func(ctx context.Context, name string) (*types.Type, error) { return v.p.foreignType(ctx, e, name) }
 		}
-		o.Apply = v.p.applyHere(e)
+		o.Apply = v.p.applyHere(e, s.site)
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }
 	}

@@ -32,6 +32,10 @@ type Applying struct {
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
+	// System is the machine; nil is this one, and Sources has what is copied from modules
+	// then.
+	System  providers.System
+	Sources providers.Sources
 	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
 	Helper *foreign.Helper
 }
@@ -60,6 +64,9 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o.Unfinalized = a.File && a.Engine.Application == "apply" // Rule RES-CONV-04.
 	run := &running{a, o.Report.TransactionUUID}
 	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
+	if a.System != nil {
+		o.Sources = a.Sources
+	}
 	a.foreign(ctx, &o, catalog)
 	result = transaction.Run(ctx, catalog, o)
 	run.report(context.WithoutCancel(ctx), result.Report)
@@ -86,7 +93,10 @@ func (a *Applying) setting(name string) string {
 	return v
 }
 
-func (a *Applying) machine() *system.System {
+func (a *Applying) machine() providers.System {
+	if a.System != nil {
+		return a.System
+	}
 	s := system.New(a.Host)
 	s.Bucket = a.setting("clientbucketdir")
 	return s
@@ -129,9 +139,14 @@ type running struct {
 // request applies a resource: only the terminus ral can do that, so it is named.
 func (r *running) request(ctx context.Context, v *transaction.Visit) error {
 	wanted := v.Wanted()
+	var options []indirector.Option
+	if class := v.Class(); class != "" {
+		options = []indirector.Option{{Name: "class", Value: class}} // by which requests are grouped
+	}
 	_, err := r.Engine.Do(v.Context(ctx), &indirector.Request{
 		Indirection: "resource", Verb: indirector.Save, Key: wanted.Key(), Keyed: true, Instance: wanted,
 		Terminus: "ral", Cache: indirector.Off, Environment: r.setting("environment"), Caller: r.Caller, Run: r.id,
+		Options: options,
 	})
 	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return errors.New(indirector.Message(err))

@@ -22,7 +22,7 @@ type option struct {
 }
 
 var (
-	groupings = []string{"none", "run", "indirection", "node", "outcome", "terminus", "caller"}
+	groupings = []string{"none", "run", "indirection", "node", "outcome", "terminus", "caller", "type", "class"}
 	columns   = []string{"#", "verb", "ind", "key", "served", "ms", "out"}
 )
 

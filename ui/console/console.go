@@ -389,7 +389,7 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 		var resp *indirector.Response
 		resp, a.err = engine.Ask(ctx, req)
 		a.id, a.tail = command.TraceOf(resp, a.err), tail(req.Verb, resp)
-		if t, terr := log.Trace(a.id); terr == nil && t.Outcome != traces.Good && t.Outcome != traces.Hit {
+		if t, terr := log.Trace(a.id); terr == nil && !t.Outcome.Well() {
 			a.why = traces.Story(t)
 		}
 		return a

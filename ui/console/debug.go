@@ -427,7 +427,9 @@ func nextEdit(c *Console, l call) []option {
 	if h, _, err := c.heldOne(l.words); err == nil && h.State.Code != nil {
 		names = nil
 		for _, v := range h.State.Code.Variables {
-			names = append(names, "$"+v.Key.Str())
+			if name := "$" + v.Key.Str(); h.Disabled(name) == "" {
+				names = append(names, name)
+			}
 		}
 	}
 	for _, name := range names {
@@ -458,7 +460,7 @@ func nextBreak(c *Console, l call) []option {
 			steps = append(steps, strings.ReplaceAll(s.String(), " ", "-"))
 		}
 		if before == "at" {
-			return append(plain("step", typed, steps...), plain("in a manifest", typed, debugger.PlaceKinds()...)...)
+			return append(plain("step", typed, steps...), slices.Concat(plain("in a manifest", typed, debugger.PlaceKinds()...), plain("in a run", typed, debugger.ResourcePlaces()...))...)
 		}
 		return plain("step", typed, steps...)
 	case "do":

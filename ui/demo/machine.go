@@ -15,8 +15,8 @@ import (
 	"indirtui/indirector/resource/types"
 )
 
-// A Machine is the node web of the site, as plans look at it: its files are below a
-// directory of the site, and its commands answer from here. It cannot be changed.
+// A Machine is the node web of the site: its files are below a directory of the site, and
+// its commands answer from here. Plans only look at it.
 type Machine struct {
 	providers.System
 	root string
@@ -29,6 +29,13 @@ func (s *Site) Machine(setting func(name string) (string, bool)) *Machine {
 	m := &Machine{root: filepath.Join(s.Dir, "machine")}
 	m.System = system.ReadOnly(&system.System{Host: &node{m, setting}, Root: m.root})
 	return m
+}
+
+// Changeable returns the machine as runs change it: within the directory of the site.
+func (m *Machine) Changeable() *Changeable {
+	changed := &Machine{root: m.root}
+	changed.System = &system.System{Host: m.System, Root: m.root}
+	return &Changeable{changed}
 }
 
 func (m *Machine) at(name string) string { return filepath.Join(m.root, name) }
@@ -68,6 +75,7 @@ var answers = []struct{ begins, prints string }{
 	{"systemctl is-enabled ", "enabled\n"},
 	{"systemctl list-unit-files ", "nginx.service enabled enabled\n"},
 	{"systemctl show ", "no\n"},
+	{"systemctl restart ", ""},
 }
 
 // Run answers the commands of providers that look.

@@ -26,12 +26,17 @@ var codes = [traces.OutcomeCount]string{
 	traces.HeldOutcome: "paused between two questions",
 	traces.Run:         "in progress",
 	traces.Sim:         "answered by injection",
+	traces.Same:        "a resource was as it should be",
+	traces.Changed:     "a resource was changed, or refreshed",
+	traces.Planned:     "a resource would have been changed, but for noop",
+	traces.Skipped:     "a resource was left out of its run",
 }
 
 // order is the order of the codes in help: what is good first.
 var order = [...]traces.Outcome{
 	traces.Good, traces.Hit, traces.Nil, traces.NilHidden, traces.Stale, traces.Err,
 	traces.ErrHidden, traces.Part, traces.HeldOutcome, traces.Run, traces.Sim,
+	traces.Same, traces.Changed, traces.Planned, traces.Skipped,
 }
 
 // A group of reasons begins at one of them.
@@ -46,6 +51,7 @@ var groups = map[traces.Reason]string{
 	traces.TTL:               "expiry and filter",
 	traces.EarlierStepRaised: "what came before",
 	traces.CallerReturned:    "caller",
+	traces.InSync:            "resources of a run",
 }
 
 // reasons explains each reason in one line. Rule: UI design, section 9.
@@ -114,6 +120,18 @@ var reasons = [traces.ReasonCount]string{
 	traces.Retried:                "the caller asked again",
 	traces.CallerRaised:           "the caller passed the error on",
 	traces.CallerUnknown:          "what the caller did with it is not seen here",
+	traces.InSync:                 "the resource, or the property, is as it should be",
+	traces.OutOfSync:              "it was not as it should be",
+	traces.ByNoop:                 "noop: it would be changed; the place is the setting or the metaparameter",
+	traces.ByTags:                 "it has none of the tags that were asked for, or one of skip_tags",
+	traces.BySchedule:             "it is not due by its schedule",
+	traces.DependencyFailed:       "something that it waits for failed; the first cause comes first",
+	traces.PrefetchFailed:         "its provider could not read what there is of its kind",
+	traces.Unsuitable:             "its provider cannot work on this machine",
+	traces.CheckRefused:           "a check of the exec (unless, onlyif, creates, refreshonly) left nothing to do",
+	traces.NotDeclared:            "nothing of it is managed, or it is not for this machine",
+	traces.RefreshedBy:            "what it subscribes to has changed",
+	traces.RefreshLost:            "the refresh failed, and no later run tries it again",
 }
 
 // A guide answers one question by the keys that find it out.
@@ -163,6 +181,13 @@ var guides = []guide{
 		{":", "break ind=catalog at ntp/manifests/init.pp:12, or at class ntp, define, node, function or resource File[/x]"},
 		{":", "find catalog NODE: it is held there, with the lines, what is around them and the variables"},
 		{"s", "go on to the next statement; o to the next one here, O out of the class or function, c to the end"},
+	}},
+	{"run", "What does this run do to the machine, and what if not?", [][2]string{
+		{":", "break ind=resource key=service/* at refresh, or at retrieve, compare, change PROPERTY, flush, events-out, failure"},
+		{":", "apply CATALOG confirm=HOST: it is held there, with its steps, properties, who waits, and what is still to come"},
+		{"e", "edit what is wanted; i leaves the step out, fails it, or takes one that failed once more"},
+		{"s", "go on to the next step, also of the next resource; c lets the run go on"},
+		{"/", "out=skip: who was left out, and why; . groups by type, class or outcome"},
 	}},
 	{"swap", "What if another terminus answered?", [][2]string{
 		{"3", "go to Routes, and put the cursor on the indirection"},

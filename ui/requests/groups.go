@@ -3,6 +3,7 @@ package requests
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -17,18 +18,50 @@ import (
 // byRun is the grouping whose groups are runs: each is one line.
 const byRun = "run"
 
-// groupings are what a list can be grouped by: a name, and the field of the
-// expression language that means one group.
+// groupings are what a list can be grouped by: a key of the menu, a name, and the field of
+// the expression language that means one group.
 var groupings = []struct {
+	key         rune
 	name, field string
-	of          func(*session.Row) string
+	of          func(session.Log, *session.Row) string
 }{
-	{byRun, "run", func(r *session.Row) string { return r.Run }},
-	{"indirection", "ind", func(r *session.Row) string { return r.Indirection }},
-	{"node", "node", session.NodeOf},
-	{"outcome", "out", func(r *session.Row) string { return r.Outcome.String() }},
-	{"terminus", "terminus", func(r *session.Row) string { return r.Terminus }},
-	{"caller", "caller", func(r *session.Row) string { return r.Caller }},
+	{'r', byRun, "run", ofRow(func(r *session.Row) string { return r.Run })},
+	{'i', "indirection", "ind", ofRow(func(r *session.Row) string { return r.Indirection })},
+	{'n', "node", "node", ofRow(session.NodeOf)},
+	{'o', "outcome", "out", ofRow(func(r *session.Row) string { return r.Outcome.String() })},
+	{'t', "terminus", "terminus", ofRow(func(r *session.Row) string { return r.Terminus })},
+	{'c', "caller", "caller", ofRow(func(r *session.Row) string { return r.Caller })},
+	{'y', "type", "type", ofRow(typeOf)},
+	{'l', "class", "opt.class", classOf},
+}
+
+func ofRow(of func(*session.Row) string) func(session.Log, *session.Row) string {
+	return func(_ session.Log, r *session.Row) string { return of(r) }
+}
+
+// typeOf is the type of a resource; "" of other requests.
+func typeOf(r *session.Row) string {
+	if r.Indirection != "resource" {
+		return ""
+	}
+	name, _, _ := strings.Cut(r.Key, "/")
+	return name
+}
+
+// classOf is the class that a resource of a run is in; "" if it is in none.
+func classOf(log session.Log, r *session.Row) string {
+	if r.Indirection != "resource" || r.Verb != traces.Save {
+		return ""
+	}
+	t, err := log.Trace(r.ID)
+	if err != nil {
+		return ""
+	}
+	at := slices.IndexFunc(t.Options, func(o traces.Option) bool { return o.Name == "class" })
+	if at < 0 {
+		return ""
+	}
+	return t.Options[at].Value
 }
 
 // A group is the requests that have something in common.
@@ -68,7 +101,7 @@ func (r *Requests) askGroup() tea.Cmd {
 	}
 	items := []widget.Item{{Key: 'x', Name: "none", Do: set("")}}
 	for _, g := range groupings {
-		items = append(items, widget.Item{Key: rune(g.name[0]), Name: g.name, Do: set(g.name)})
+		items = append(items, widget.Item{Key: g.key, Name: g.name, Do: set(g.name)})
 	}
 	return screen.Show(widget.NewMenu(&r.env.Shared, "group by", items))
 }
@@ -143,7 +176,7 @@ func gather(log session.Log, by, filter string) []group {
 	}
 	byName := make(map[string]*group)
 	eachRow(log, v, func(row *session.Row) {
-		name := of(row)
+		name := of(log, row)
 		g := byName[name]
 		if g == nil {
 			g = &group{name: name}

@@ -41,7 +41,7 @@ func fateOf(f *indirector.Forecast) fate {
 		return noVerb
 	case f.Outcome.Failed():
 		return fails
-	case f.Outcome == traces.Good || f.Outcome == traces.Hit:
+	case f.Outcome.Well():
 		return answered
 	case f.Outcome == traces.Nil && f.Steps[traces.Expiry].Answer == traces.Expired:
 		return expired
@@ -107,7 +107,7 @@ func (w *WhatIf) count(ctx context.Context, r *session.Row) {
 	if w.first[is] == 0 {
 		w.first[is] = r.ID
 	}
-	was := r.Outcome == traces.Good || r.Outcome == traces.Hit || r.Outcome == traces.Stale || r.Outcome == traces.ErrHidden
+	was := r.Outcome.Well() || r.Outcome == traces.Stale || r.Outcome == traces.ErrHidden
 	switch {
 	case is == depends || r.Outcome == traces.Run || r.Outcome == traces.HeldOutcome:
 	case was && is != answered:

@@ -124,9 +124,9 @@ func StyleOf(o traces.Outcome) term.Style {
 		return term.Attention
 	case o == traces.Hit:
 		return term.Cached
-	case o == traces.HeldOutcome, o == traces.Sim:
+	case o == traces.HeldOutcome, o == traces.Sim, o == traces.Planned:
 		return term.Touched
-	case o == traces.Run, o == traces.Nil:
+	case o == traces.Run, o == traces.Nil, o == traces.Same, o == traces.Skipped:
 		return term.Quiet
 	}
 	return term.Plain

@@ -59,13 +59,15 @@ func held(env *session.Env, id uint64) *stay {
 }
 
 // near is the held request that is shown when stepping through id: one
-// that id has asked, or the one that has asked id. Zero is none.
-func near(env *session.Env, id, parent uint64) uint64 {
+// that id has asked, the one that has asked id, or the next resource of the same run. Zero
+// is none.
+func near(env *session.Env, id, parent uint64, run string) uint64 {
 	if env.Debugger == nil {
 		return 0
 	}
 	for _, h := range env.Debugger.Held() {
-		if h.State.Trace.Parent == id || h.ID == parent {
+		t := &h.State.Trace
+		if t.Parent == id || h.ID == parent || run != "" && t.Run == run && t.Parent == 0 {
 			return h.ID
 		}
 	}
@@ -368,6 +370,11 @@ func (s *Steps) handleHeld(a screen.Command) (tea.Cmd, bool) {
 		return nil, true
 	}
 	switch a.Action {
+	case screen.Enter:
+		if st.program == nil || st.program.Of == "" {
+			return nil, false
+		}
+		return s.openRest(), true
 	case screen.StepOnce:
 		return s.resume(debugger.Step), true
 	case screen.StepOver:
@@ -511,26 +518,55 @@ var injections = []struct {
 	key                 rune
 	name, action, offer string
 	note                string
-	answers             bool // which a program that is at work does not
+	where               injectable
 }{
-	{'d', "delay", "delay ", "2s", "let it wait, then go on", false},
-	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message", false},
-	{'n', "nil", "nil", "", "nobody has anything", true},
-	{'v', "value", "value ", "", "answer this: text, or @FILE", true},
-	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent", false},
-	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer", false},
-	{'4', "http code", "fail ", "404", "what a server's status would mean", false},
+	{'d', "delay", "delay ", "2s", "let it wait, then go on", anywhere},
+	{'e', "error", "fail ", `"connection refused"`, "the step fails with this message", anywhere},
+	{'s', "skip", "skip", "", "leave this step of the resource out", inResource},
+	{'r', "retry", "retry", "", "take the step that failed once more", atFailure},
+	{'n', "nil", "nil", "", "nobody has anything", betweenSteps},
+	{'v', "value", "value ", "", "answer this: text, or @FILE", betweenSteps},
+	{'t', "truncate", "truncate ", "50%", "cut the answer off, in bytes or percent", notInResource},
+	{'x', "corrupt", "corrupt ", "4", "change so many bytes of the answer", notInResource},
+	{'4', "http code", "fail ", "404", "what a server's status would mean", notInResource},
+}
+
+// An injectable is where something can be injected.
+type injectable uint8
+
+const (
+	anywhere injectable = iota
+	betweenSteps
+	notInResource
+	inResource
+	atFailure
+)
+
+// fits reports whether it can be where a request is held; at is nil between two steps.
+func (i injectable) fits(at *program) bool {
+	resource := at != nil && at.Of != ""
+	switch i {
+	case betweenSteps:
+		return at == nil
+	case notInResource:
+		return !resource
+	case inResource:
+		return resource
+	case atFailure:
+		return resource && at.Kind == indirector.StepFailed
+	}
+	return true
 }
 
 func (s *Steps) inject() tea.Cmd {
 	var items []widget.Item
 	for _, in := range injections {
-		if s.hold.stay.program != nil && in.answers {
+		if !in.where.fits(s.hold.stay.program) {
 			continue
 		}
 		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {
 			switch in.action {
-			case "nil":
+			case "nil", "skip", "retry":
 				s.hold.steps = true
 				return s.edited(s.doInject(debugger.ParseAction(in.action)), "injected "+in.name)
 			case "value ":

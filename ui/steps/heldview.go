@@ -121,6 +121,9 @@ func (s *Steps) editPane(width, columns int) term.Lines {
 func (s *Steps) injectLines() term.Lines {
 	lines := term.Lines{s.env.Theme.Titled(heldPane, term.Title{Left: term.Of(term.Bold, "INJECT   i")})}
 	for _, in := range injections {
+		if !in.where.fits(s.hold.stay.program) {
+			continue
+		}
 		var l term.Line
 		l.Put(term.Bold, "  "+string(in.key))
 		l.Put(term.Quiet, "  "+in.name)

@@ -34,7 +34,8 @@ type program struct {
 	first     int    // the number of the first line
 	wrong     string // why there are no lines
 	variables widget.Facts
-	items     []item // of the variables
+	items     []item         // of the variables
+	steps     []resourceStep // of a resource that is applied; else nil
 }
 
 // programOf reads the lines around the place where a request is held; nil if it is held
@@ -48,7 +49,11 @@ func programOf(env *session.Env, h *debugger.Held) *program {
 	for _, v := range at.Variables {
 		name := v.Key.Text()
 		shown := func(text string) string { return term.CleanTo(env.RedactedAs(name, text), longest).String() }
-		fact, it := widget.Fact{Label: "$" + name, Text: shown(v.Value.Inspect())}, item{name: "$" + name, why: h.Disabled("$" + name)}
+		label := "$" + name
+		if at.Of != "" {
+			label = name
+		}
+		fact, it := widget.Fact{Label: label, Text: shown(v.Value.Inspect())}, item{name: "$" + name, why: h.Disabled("$" + name)}
 		if json, err := format.AppendJSON(nil, v.Value); err == nil && shown(string(json)) == string(json) {
 			it.value = string(json) // else it is too long, or has a secret
 		}
@@ -58,6 +63,10 @@ func programOf(env *session.Env, h *debugger.Held) *program {
 			}
 		}
 		c.variables, c.items = append(c.variables, fact), append(c.items, it)
+	}
+	if at.Of != "" {
+		c.steps = resourceSteps((&stay{Held: *h}).trace(env), at)
+		return c
 	}
 	c.read(env.Redacted)
 	return c
@@ -174,9 +183,14 @@ func (c *program) calls(th *term.Theme, width, height int) term.Lines {
 // seen are the variables that the place sees, from the one that was scrolled to on; while one
 // is edited, that is marked.
 func (c *program) seen(th *term.Theme, from int, editing bool, width, height int) term.Lines {
-	left := "VARIABLES   e"
+	left := "VARIABLES"
+	if c.Of != "" {
+		left = "PROPERTIES"
+	}
 	if editing {
-		left = "VARIABLES   enter changes, e leaves, u undoes"
+		left += "   enter changes, e leaves, u undoes"
+	} else {
+		left += "   e"
 	}
 	title := term.Title{Left: term.Of(term.Bold, left), Right: term.Of(term.Quiet, strconv.Itoa(len(c.variables)))}
 	lines := term.Lines{th.Titled(width, title)}
@@ -202,6 +216,9 @@ func (s *Steps) viewProgram() term.Lines {
 	c, th := s.hold.stay.program, s.env.Theme
 	lines := term.Lines{s.heldLine()}
 	room := s.height - 1
+	if c.Of != "" {
+		return append(lines, s.viewResource(room)...)
+	}
 	if s.width >= screen.Wide {
 		left := s.width * 3 / 5
 		right := s.width - left - 1

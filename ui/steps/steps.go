@@ -81,7 +81,11 @@ func (s *Steps) Load() tea.Cmd {
 		} else {
 			m.trace, m.err = env.Log.Trace(id)
 			if steps {
-				m.near = near(env, id, m.links.Parent)
+				run := ""
+				if m.trace != nil {
+					run = m.trace.Run
+				}
+				m.near = near(env, id, m.links.Parent, run)
 			}
 		}
 		return screen.For{Screen: s, Msg: m}

@@ -3,9 +3,34 @@ package transaction
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"indirtui/indirector/resource/providers"
+	"indirtui/traces"
 )
+
+// eventsOut sends the events of a resource, unless they are left out where it is held.
+func (t *transaction) eventsOut(r *Resource, events []*event) {
+	if len(events) == 0 {
+		t.note(r, Answer{Step: EventsOut, Text: "none"})
+		return
+	}
+	switch err := t.stop(r, EventsOut, ""); {
+	case isLeftOut(err):
+		t.note(r, Answer{Step: EventsOut, Text: "left out", Because: ByYou, Detail: err.Error()})
+		return
+	case err != nil:
+		t.note(r, Answer{Step: EventsOut, Text: "failed", Err: err})
+		t.failBecause(t.status(r), err)
+		return
+	}
+	t.send(r, events)
+	text := count(len(events))
+	if to := receivers(r); len(to) > 0 {
+		text += " for " + strings.Join(texts(to), ", ")
+	}
+	t.note(r, Answer{Step: EventsOut, Text: text})
+}
 
 // send queues events for those that they refresh, along the edges that carry them.
 // Rule RES-REF-01.
@@ -29,9 +54,6 @@ func (t *transaction) send(r *Resource, events []*event) {
 		if r.RAL != nil && r.RAL.Type.SelfRefresh && r.RAL.Value("ensure").Str() != "absent" {
 			t.queue(r, r, byName[name][:1])
 		}
-	}
-	if len(events) > 0 && t.Request != nil {
-		t.after(r, Answer{Step: EventsOut, Text: count(len(events)), Chain: receivers(r)})
 	}
 	if unschedules {
 		t.log.resource(r, "info", "Unscheduling refresh on "+r.String())
@@ -80,15 +102,24 @@ func (t *transaction) unschedule(r *Resource) {
 func (t *transaction) refresh(r *Resource) {
 	events := t.queued[r]
 	if len(events) == 0 {
+		t.unrefreshed(r)
 		return
 	}
 	if t.noop(r) || !slices.ContainsFunc(events, func(e *event) bool { return e.Status != "noop" }) {
 		t.log.resource(r, "notice", "Would have triggered 'refresh' from "+count(len(events)))
-		t.after(r, Answer{Step: Refresh, Text: "would be refreshed", Because: Noop, Chain: t.senders[r]})
+		by := Answer{Step: Refresh, Text: "would be refreshed", Because: Noop, Chain: t.senders[r]}
+		if t.plan == nil && t.noop(r) {
+			by.Detail = t.noopBy(r)
+		}
+		t.after(r, by)
 		t.send(r, []*event{t.event("noop_restart", "noop")})
 		return
 	}
-	if err := t.callRefresh(r); err != nil {
+	switch err := t.callRefresh(r); {
+	case isLeftOut(err):
+		t.withhold(r, err)
+		return
+	case err != nil:
 		t.refreshFailed(r, err)
 		return
 	}
@@ -109,13 +140,52 @@ func (t *transaction) callRefresh(r *Resource) error {
 	if err := t.before(r, Refresh, ""); err != nil || r.Kind != Plain {
 		return err
 	}
-	switch p := t.providerOf(r).(type) {
-	case providers.Whole:
-		return t.restart(r, p)
-	case providers.Refresher:
-		return p.Refresh(t.ctx, t.System, r.RAL)
+	return t.retried(Refresh, "", func() error {
+		switch p := t.providerOf(r).(type) {
+		case providers.Whole:
+			return t.restart(r, p)
+		case providers.Refresher:
+			return p.Refresh(t.ctx, t.System, r.RAL)
+		}
+		return nil
+	})
+}
+
+// withhold leaves a refresh out because the user wants that.
+func (t *transaction) withhold(r *Resource, err error) {
+	t.log.resource(r, "notice", "Not refreshed: "+err.Error())
+	t.unschedule(r)
+	t.after(r, Answer{Step: Refresh, Text: "left out", Because: ByYou, Detail: err.Error()})
+	t.withholdFrom(r, r)
+	if t.visiting != nil {
+		t.visiting.as = "it is not refreshed"
 	}
-	return nil
+}
+
+// withholdFrom notes who would have had an event by the refresh of r, which was left out.
+func (t *transaction) withholdFrom(r, first *Resource) {
+	if t.visiting != nil && r.Kind != Whit {
+		t.visiting.left = true
+	}
+	for _, edge := range edgesOf(r.out) {
+		if carries(edge) && !slices.Contains(t.withheld[edge.To], first) {
+			t.withheld[edge.To] = append(t.withheld[edge.To], first)
+		}
+	}
+}
+
+// unrefreshed answers the last step of a resource that no event has reached. It may have
+// been one that was left out.
+func (t *transaction) unrefreshed(r *Resource) {
+	from := t.withheld[r]
+	for _, first := range from {
+		t.withholdFrom(r, first)
+	}
+	if len(from) == 0 {
+		t.note(r, Answer{Step: Refresh, Text: "no event has come"})
+		return
+	}
+	t.note(r, Answer{Step: Refresh, Text: "not refreshed", Because: ByYou, Detail: traces.WithoutThatOf + strings.Join(texts(from), ", ")})
 }
 
 // refreshFailed counts a refresh that failed: the next run does not try it again, and

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/providers"
+	"indirtui/indirector/resource/types"
 )
 
 // An application is one resource that is applied.
@@ -29,7 +31,15 @@ type application struct {
 func (t *transaction) apply(r *Resource) *status {
 	a := &application{transaction: t, r: r, s: t.newStatus(r)}
 	begin := t.System.Now()
-	if err := a.run(); err != nil && (t.plan == nil || !onlyPlanned(err)) {
+	switch err := a.run(); {
+	case isLeftOut(err):
+		t.keep(a.s)
+		step := Compare
+		if a.is == nil {
+			step = Retrieve
+		}
+		t.leftOut(r, step, err)
+	case err != nil && (t.plan == nil || !onlyPlanned(err)):
 		t.failBecause(a.s, err)
 	}
 	a.s.EvaluationTime = data.OfFloat(t.System.Now().Sub(begin).Seconds())
@@ -39,6 +49,12 @@ func (t *transaction) apply(r *Resource) *status {
 func (a *application) run() error {
 	if err := a.retrieve(); err != nil {
 		return err
+	}
+	if a.visiting != nil && a.done == nil {
+		a.visiting.is = a.is
+		if err := a.stop(a.r, Compare, ""); err != nil {
+			return err
+		}
 	}
 	if a.r.RAL != nil {
 		for _, v := range a.r.RAL.Value("audit").List() {
@@ -59,6 +75,7 @@ func (a *application) run() error {
 		return a.done.Err
 	}
 	if !a.s.Changed || a.noop(a.r) {
+		a.note(a.r, Answer{Step: Flush, Text: "nothing to write"})
 		return nil
 	}
 	a.state.set(a.r, "synced", stateTime(a.System.Now()))
@@ -82,7 +99,11 @@ func (a *application) retrieve() error {
 	if w, ok := p.(providers.Whole); ok {
 		return a.whole(w)
 	}
-	pairs, err := p.Retrieve(a.ctx, machine, a.r.RAL)
+	var pairs []data.Pair
+	err := a.retried(Retrieve, "", func() (err error) {
+		pairs, err = p.Retrieve(a.ctx, machine, a.r.RAL)
+		return err
+	})
 	a.read(pairs)
 	a.after(a.r, Answer{Step: Retrieve, Text: fmt.Sprint(len(pairs), " properties"), Err: err})
 	return err
@@ -117,8 +138,23 @@ func (a *application) changeAll() {
 		changed = a.sync(name) || changed
 	}
 	if !changed {
-		a.after(a.r, Answer{Step: Compare, Text: "nothing to do", Because: InSync})
+		answer := Answer{Step: Compare, Text: "nothing to do", Because: InSync}
+		if a.r.Type == "Exec" && a.plan == nil {
+			answer.Because, answer.Detail = CheckRefused, strings.Join(checksOf(a.r.RAL), " or ")
+		}
+		a.after(a.r, answer)
 	}
+}
+
+// checksOf are the checks that an exec has.
+func checksOf(r *types.Resource) []string {
+	var names []string
+	for _, name := range []string{"refreshonly", "creates", "unless", "onlyif"} {
+		if r.Value(name).Truthy() && r.Value(name).Text() != "false" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // sync makes one property what it should be, and reports whether there was something to
@@ -133,6 +169,13 @@ func (a *application) sync(name string) bool {
 		return false
 	}
 	a.after(a.r, Answer{Step: Compare, Property: name, Text: "differs", Because: OutOfSync})
+	if err == nil && !a.noop(a.r) {
+		err = a.before(a.r, Change, name) // where another value may be wanted
+	}
+	if isLeftOut(err) {
+		a.leave(name, err)
+		return true
+	}
 	e := a.newEvent(name, is)
 	audited := slices.Contains(a.audited, name)
 	if audited && err == nil {
@@ -144,7 +187,12 @@ func (a *application) sync(name string) bool {
 		e.Status = "noop"
 		e.Message = fmt.Sprintf("current_value %s, should be %s (noop)", a.shown(name, is, false), a.shown(name, e.DesiredValue, true)) + a.auditNote(name, audited)
 	default:
-		err = a.change(name, is)
+		err = a.retried(Change, name, func() error { return a.change(name, is) })
+		if isLeftOut(err) {
+			a.leave(name, err)
+			return true
+		}
+		e.DesiredValue = a.newEvent(name, is).DesiredValue // it may have been edited where it failed
 		e.Status = "success"
 		e.Message = a.changeText(name, is) + a.auditNote(name, audited)
 	}
@@ -156,6 +204,19 @@ func (a *application) sync(name string) bool {
 	}
 	a.record(name, e, err)
 	return true
+}
+
+// leave leaves a property as it is, because the user wants that.
+func (a *application) leave(name string, err error) {
+	a.s.OutOfSync = true
+	a.s.OutOfSyncCount++
+	a.log.property(a.r, name, "notice", "left as it is: "+err.Error())
+	answer := Answer{Step: Change, Property: name, Text: "left out", Because: ByYou, Detail: err.Error()}
+	a.after(a.r, answer)
+	if v := a.visiting; v != nil {
+		v.left, v.because = true, answer.because()
+		v.as = name + " is left as it is"
+	}
 }
 
 // record counts and logs an event. Rules RES-EV-08 and RES-COR-01.
@@ -198,9 +259,6 @@ func (a *application) inSync(name string, is data.Value) (bool, error) {
 // change sets one property. An error that is not Puppet's own is wrapped where the
 // value is one that the type does itself. Rule RES-EV-06.
 func (a *application) change(name string, is data.Value) error {
-	if err := a.before(a.r, Change, name); err != nil {
-		return err
-	}
 	err := a.providerOf(a.r).Set(a.ctx, a.System, a.r.RAL, name)
 	if err == nil || ours(err) {
 		return err
@@ -241,12 +299,17 @@ func withCause(message string, err error) string {
 func (a *application) flush() error {
 	p, ok := a.providerOf(a.r).(providers.Flusher)
 	if !ok {
+		a.note(a.r, Answer{Step: Flush, Text: "nothing to write"})
 		return nil
 	}
-	if err := a.before(a.r, Flush, ""); err != nil {
-		return err
+	err := a.before(a.r, Flush, "")
+	if err == nil {
+		err = a.retried(Flush, "", func() error { return p.Flush(a.ctx, a.System, a.r.RAL) })
 	}
-	err := p.Flush(a.ctx, a.System, a.r.RAL)
+	if isLeftOut(err) {
+		a.after(a.r, Answer{Step: Flush, Text: "left out", Because: ByYou, Detail: err.Error()})
+		return nil
+	}
 	a.after(a.r, Answer{Step: Flush, Text: "written", Err: err})
 	return err
 }

@@ -180,7 +180,7 @@ func (p *planner) After(_ context.Context, r *Resource, a Answer) {
 		n.Outcome, n.Because, n.Detail = CannotBeKnown, CheckNotAsked, a.Err.Error()
 	case a.Text == cannotBeKnown:
 		n.Outcome, n.Because, n.Detail = CannotBeKnown, a.Because, a.Detail
-	case a.Text == "skipped":
+	case a.Text == skippedText:
 		n.Outcome, n.Because, n.Detail, n.Chain = WouldSkip, a.Because, a.Detail, texts(a.Chain)
 	case a.Step == Refresh:
 		n.RefreshedBy = texts(a.Chain)

@@ -17,6 +17,7 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	t := newTransaction(ctx, o)
 	begin := t.System.Now()
 	t.begin(c)
+	t.resting = resting{catalog: c, taken: map[string]bool{}}
 	err := t.converted(c)
 	if err == nil {
 		err = t.around("prerun_command", t.Prerun)

@@ -81,7 +81,7 @@ func TestObserver(t *testing.T) {
 		{"noop", "", map[string]any{"noop": true}, []string{
 			"Probe[a] retrieve", "Probe[a] compare one out-of-sync", "Probe[a] change one noop setting",
 			"Probe[b] retrieve", "Probe[b] compare in-sync",
-			"Probe[c] retrieve", "Probe[c] compare in-sync", "Probe[c] refresh noop Probe[a]",
+			"Probe[c] retrieve", "Probe[c] compare in-sync", "Probe[c] refresh noop setting Probe[a]",
 		}},
 		{"a failure", "Probe[a] changeone", nil, []string{
 			"Probe[a] retrieve", "Probe[a] compare one out-of-sync", "Probe[a] change one",

@@ -37,6 +37,7 @@ const (
 	NotDeclared      Reason = "not-declared"    // nothing of it is managed
 	RefreshedBy      Reason = "refreshed-by"    // Chain: what sent the events
 	RefreshLost      Reason = "refresh-lost"    // it failed, and the next run does not try it again
+	ByYou            Reason = "you"             // left out at a breakpoint. Detail: what
 )
 
 // An Answer is what became of a step.
@@ -59,16 +60,44 @@ type Observer interface {
 	After(ctx context.Context, r *Resource, a Answer)
 }
 
+// skippedText is the text of an answer that leaves the resource out.
+const skippedText = "skipped"
+
 // before reports whether a step may be taken.
 func (t *transaction) before(r *Resource, step Step, property string) error {
-	if t.Observer == nil || r.Kind == Whit {
+	if r.Kind == Whit {
+		return nil
+	}
+	if t.visiting != nil {
+		t.visiting.begin(step, property)
+		if err := t.visiting.hold(step, property, nil); err != nil {
+			return err
+		}
+	}
+	if t.Observer == nil {
 		return nil
 	}
 	return t.Observer.Before(t.ctx, r, step, property)
 }
 
 func (t *transaction) after(r *Resource, a Answer) {
+	t.note(r, a)
 	if t.Observer != nil && r.Kind != Whit {
 		t.Observer.After(t.ctx, r, a)
+	}
+}
+
+// stop lets the request of a resource be held before a step that only its trace has.
+func (t *transaction) stop(r *Resource, step Step, property string) error {
+	if t.visiting == nil || r.Kind == Whit {
+		return nil
+	}
+	return t.visiting.hold(step, property, nil)
+}
+
+// note adds an answer to the trace of a request.
+func (t *transaction) note(r *Resource, a Answer) {
+	if t.visiting != nil && r.Kind != Whit {
+		t.visiting.end(a)
 	}
 }

@@ -69,12 +69,16 @@ type transaction struct {
 	graph   *Graph
 	native  *providers.Set
 	plan    *planning // nil: it is a run
-	state   *state
-	store   *store
+	// visiting has the steps of the resource that is applied by a request now; else nil.
+	visiting *steps
+	resting  resting
+	state    *state
+	store    *store
 
 	statuses map[string]*status
 	order    []string // of statuses
 	queued   map[*Resource][]*event
+	withheld map[*Resource][]*Resource // from whom: a refresh that was left out would have led to events
 	senders  map[*Resource][]*Resource
 
 	announced, announcedOfClass, warnedOfClass map[string]bool
@@ -92,7 +96,7 @@ type transaction struct {
 func newTransaction(ctx context.Context, o Options) *transaction {
 	t := &transaction{
 		Options: o, ctx: ctx, report: new(model.Report),
-		statuses: map[string]*status{}, queued: map[*Resource][]*event{}, senders: map[*Resource][]*Resource{},
+		statuses: map[string]*status{}, queued: map[*Resource][]*event{}, senders: map[*Resource][]*Resource{}, withheld: map[*Resource][]*Resource{},
 		announced: map[string]bool{}, announcedOfClass: map[string]bool{}, warnedOfClass: map[string]bool{},
 		suitability: map[providerKey]bool{}, prefetched: map[providerKey]bool{}, prefetchFailed: map[providerKey]error{},
 		finishers: map[providerKey]finisher{},
@@ -210,7 +214,7 @@ func (t *transaction) walk() error {
 			progress++
 			return t.traced(r, progress)
 		},
-		Deferred: t.notSuitable,
+		Deferred: t.unsuitable,
 		Canceled: t.canceled,
 	})
 }
@@ -240,7 +244,21 @@ func (t *transaction) visit(r *Resource) error {
 	if t.Request == nil || r.Kind == Whit || r.byDefault {
 		return t.evaluateOne(r)
 	}
-	return t.byRequest(r)
+	err := t.byRequest(r, t.evaluateOne)
+	t.resting.taken[r.Ref()] = true
+	return err
+}
+
+// unsuitable fails a resource whose provider cannot work here, by a request if there are any.
+func (t *transaction) unsuitable(r *Resource) {
+	if t.Request == nil || r.Kind == Whit || t.missesTags(r) {
+		t.notSuitable(r)
+		return
+	}
+	_ = t.byRequest(r, func(r *Resource) error { // which never ends the run
+		t.notSuitable(r)
+		return nil
+	})
 }
 
 // evaluateOne skips or applies a resource. Rule RES-TX-03.
@@ -262,16 +280,34 @@ func (t *transaction) evaluateOne(r *Resource) error {
 		if s.because == DependencyFailed {
 			step = Dependencies
 		}
-		t.after(r, Answer{Step: step, Text: "skipped", Because: s.because, Detail: s.detail, Chain: s.chain})
+		t.after(r, Answer{Step: step, Text: skippedText, Because: s.because, Detail: s.detail, Chain: s.chain})
 		return nil
 	}
-	t.passed(r)
-	st := t.keep(t.apply(r))
+	st, err := t.status(r), t.passed(r)
+	switch {
+	case isLeftOut(err):
+		t.leftOut(r, Dependencies, err)
+		return nil
+	case err != nil:
+		t.failBecause(st, err)
+		return nil
+	}
+	st = t.keep(t.apply(r))
+	if st.Skipped {
+		return nil
+	}
 	if !st.hasFailed() {
-		t.send(r, st.events)
+		t.eventsOut(r, st.events)
 	}
 	t.refresh(r)
 	return nil
+}
+
+// leftOut skips a resource because the user wants that.
+func (t *transaction) leftOut(r *Resource, step Step, err error) {
+	t.log.resource(r, "notice", "Skipping because "+err.Error())
+	t.leaveOut(r)
+	t.after(r, Answer{Step: step, Text: skippedText, Because: ByYou, Detail: err.Error()})
 }
 
 // leaveOut marks a resource as skipped. Rule RES-TX-05.

@@ -1,12 +1,14 @@
 package transaction
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/traces"
@@ -18,25 +20,40 @@ type Visit struct {
 	t      *transaction
 	r      *Resource
 	wanted *model.Resource
+	do     func(*Resource) error // what is done to it
 	taken  bool
 	end    error // ends the run
 }
 
-// What has become of a resource is one of these words: nothing was to be done, something
-// was changed, would be in noop, or was not even looked at.
-const (
-	Unchanged = "same"
-	Changed   = "chg"
-	Pending   = "plan"
-	Skipped   = "skip"
-)
-
 // Taken is what has become of a resource.
 type Taken struct {
-	Word   string // "" if it failed
-	Text   string // what was done, or why nothing was
-	Lost   string // a refresh that failed, and that no later run tries again; "" is none
-	Status model.ResourceStatus
+	Outcome traces.Outcome // one of those of resources; Run if it failed
+	Because traces.Because
+	Text    string // what was done; "" if nothing was
+	Lost    string // a refresh that failed, and that no later run tries again; "" is none
+	Status  model.ResourceStatus
+}
+
+// String is what was done, or why nothing was.
+func (t *Taken) String() string {
+	if t.Text != "" {
+		return t.Text
+	}
+	return t.Because.Words()
+}
+
+// Applied is what a terminus answers to the save.
+func (t *Taken) Applied() *indirector.Applied {
+	a := &indirector.Applied{Answer: traces.OK, Because: t.Because}
+	switch {
+	case t.Lost != "":
+		a.Answer, a.Because = traces.Written, traces.Because{Reason: traces.RefreshLost, About: t.Lost}
+	case t.Outcome == traces.Skipped:
+		a.Answer = traces.Nothing
+	case t.Outcome == traces.Changed:
+		a.Answer = traces.Written
+	}
+	return a
 }
 
 type visitKey struct{}
@@ -55,10 +72,13 @@ func (v *Visit) Context(ctx context.Context) context.Context {
 // Wanted is the resource as the catalog has it. It belongs to the Visit.
 func (v *Visit) Wanted() *model.Resource { return v.wanted }
 
+// Class is the name of the class that the resource is in; "" if it is in none.
+func (v *Visit) Class() string { return classOf(v.r) }
+
 // byRequest lets a resource be applied by a request. One that does not reach a terminus
 // that takes it was left out; with an error it has failed.
-func (t *transaction) byRequest(r *Resource) error {
-	v := &Visit{t: t, r: r, wanted: r.wanted()}
+func (t *transaction) byRequest(r *Resource, do func(*Resource) error) error {
+	v := &Visit{t: t, r: r, wanted: r.wanted(), do: do}
 	err := t.Request(t.ctx, v)
 	if v.taken {
 		return v.end
@@ -114,22 +134,22 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 	v.taken = true
 	if v.t.Stop != nil && v.t.Stop() { // it waited until the run was to end
 		v.t.canceled(v.r)
-		return Taken{Word: Skipped, Text: "the run was ended"}, nil
+		return Taken{Outcome: traces.Skipped, Because: traces.Because{Reason: traces.ByYou, About: "the run was ended"}}, nil
 	}
-	steps := &steps{next: v.t.Observer}
-	was, observer := v.t.ctx, v.t.Observer
-	v.t.ctx, v.t.Observer = ctx, steps
-	steps.t = v.t
+	was := v.t.ctx
+	v.t.ctx = ctx
+	steps := newSteps(v.t, v.r)
+	v.t.visiting = steps
 	defer func() {
 		steps.close()
-		v.t.ctx, v.t.Observer = was, observer
+		v.t.ctx, v.t.visiting = was, nil
 	}()
 	if err := v.edit(wanted); err != nil {
 		v.t.propagate(v.r)
 		v.t.failBecause(v.t.status(v.r), err)
 		return Taken{}, err
 	}
-	if v.end = v.t.evaluateOne(v.r); v.end != nil {
+	if v.end = v.do(v.r); v.end != nil {
 		return Taken{}, v.end
 	}
 	return v.outcome(steps)
@@ -163,113 +183,66 @@ func (v *Visit) edit(wanted *model.Resource) error {
 // outcome is what the status of the resource has.
 func (v *Visit) outcome(steps *steps) (Taken, error) {
 	s := v.t.status(v.r)
-	taken := Taken{Status: s.ResourceStatus, Text: steps.skipped}
+	taken := Taken{Status: s.ResourceStatus, Because: steps.because}
+	var changed []string
 	for _, e := range s.events {
 		taken.Status.Events = append(taken.Status.Events, e.Event)
 		if taken.Text == "" || e.Status == "failure" {
 			taken.Text = e.Message
 		}
+		if e.property != "" {
+			changed = append(changed, e.property)
+		}
 	}
 	pending := slices.ContainsFunc(s.events, func(e *event) bool { return e.Status == "noop" })
 	switch {
 	case s.FailedToRestart:
-		taken.Word, taken.Lost = Changed, taken.Text
+		taken.Outcome, taken.Lost = traces.Changed, taken.Text
 	case s.Skipped:
-		taken.Word = Skipped
-	case s.Failed:
-		if taken.Text == "" {
-			taken.Text = "it failed"
+		taken.Outcome = traces.Skipped
+		if taken.Because.Reason == traces.ByYou {
+			taken.Text = "it is left as it is"
 		}
-		return taken, errors.New(taken.Text)
+	case s.Failed && v.r.problem != nil: // which is why nothing can do it
+		return taken, v.r.problem
+	case s.Failed:
+		return taken, errors.New(cmp.Or(taken.Text, taken.Because.Words(), "it failed"))
 	case s.Changed || s.restarted:
-		taken.Word = Changed
-	case pending || steps.wouldRefresh:
-		taken.Word = Pending
+		taken.Outcome = traces.Changed
+		if len(changed) > 0 {
+			taken.Because = traces.Because{Reason: traces.OutOfSync, About: strings.Join(changed, ", ")}
+		}
+	case pending || taken.Because.Reason == traces.ByNoop:
+		taken.Outcome = traces.Planned
+		if pending {
+			taken.Because = traces.Because{Reason: traces.ByNoop, About: v.t.noopBy(v.r)}
+		}
+	case steps.left:
+		taken.Outcome, taken.Text = traces.Skipped, steps.as
 	default:
-		taken.Word = Unchanged
+		taken.Outcome = traces.Same
+		if taken.Because.Reason == traces.NoReason {
+			taken.Because.Reason = traces.InSync
+		}
 	}
 	return taken, nil
 }
 
-// passed answers the steps of a request that did not stop the resource.
-func (t *transaction) passed(r *Resource) {
-	if t.Request == nil {
-		return
-	}
-	t.after(r, Answer{Step: Dependencies, Text: "none has failed"})
-	t.after(r, Answer{Step: Schedule, Text: "its turn"})
-	if r.RAL != nil && r.RAL.Provider != nil {
-		t.after(r, Answer{Step: Provider, Text: r.RAL.Provider.Name})
-	}
-}
-
-// steps makes spans of the steps of one resource, and lets the Observer of the run see
-// them, too.
-type steps struct {
-	t            *transaction
-	next         Observer // may be nil
-	above        context.Context
-	open         *traces.Active
-	at           Step
-	skipped      string
-	wouldRefresh bool
-}
-
-var _ Observer = (*steps)(nil)
-
-func (s *steps) Before(ctx context.Context, r *Resource, step Step, property string) error {
-	s.close()
-	s.above, s.at = s.t.ctx, step
-	s.t.ctx, s.open = traces.Start(s.t.ctx, traces.Note, stepName(step, property))
-	if s.next == nil {
+// passed answers the steps of a request that did not stop the resource, where that may be
+// held. The error leaves it out, or fails it.
+func (t *transaction) passed(r *Resource) error {
+	if t.visiting == nil {
 		return nil
 	}
-	return s.next.Before(ctx, r, step, property)
-}
-
-func (s *steps) After(ctx context.Context, r *Resource, a Answer) {
-	if s.open == nil || s.at != a.Step {
-		s.close()
-		s.above, s.at = s.t.ctx, a.Step
-		s.t.ctx, s.open = traces.Start(s.t.ctx, traces.Note, stepName(a.Step, a.Property))
+	answers := []Answer{{Step: Dependencies, Text: "none has failed"}, {Step: Schedule, Text: "its turn"}}
+	if r.RAL != nil && r.RAL.Provider != nil {
+		answers = append(answers, Answer{Step: Provider, Text: r.RAL.Provider.Name})
 	}
-	if a.Because != "" {
-		s.open.Attr("reason", string(a.Because))
+	for _, a := range answers {
+		if err := t.stop(r, a.Step, ""); err != nil {
+			return err
+		}
+		t.note(r, a)
 	}
-	if why := a.why(); why != "" {
-		s.open.Attr("because", why)
-	}
-	s.open.End(a.Text, traces.Because{}, a.Err)
-	s.open = nil
-	s.t.ctx = s.above
-	if a.Text == "skipped" {
-		s.skipped = strings.TrimSuffix(string(a.Because)+": "+a.why(), ": ")
-	}
-	s.wouldRefresh = s.wouldRefresh || a.Step == Refresh && a.Because == Noop
-	if s.next != nil {
-		s.next.After(ctx, r, a)
-	}
-}
-
-// close ends a step that nothing came of.
-func (s *steps) close() {
-	if s.open != nil {
-		s.open.End("", traces.Because{}, nil)
-		s.t.ctx, s.open = s.above, nil
-	}
-}
-
-func stepName(step Step, property string) string {
-	if property == "" {
-		return string(step)
-	}
-	return string(step) + " " + property
-}
-
-// why is what a reason is about: its detail, or the resources that it comes from.
-func (a *Answer) why() string {
-	if a.Detail != "" || len(a.Chain) == 0 {
-		return a.Detail
-	}
-	return strings.Join(texts(a.Chain), ", ")
+	return nil
 }

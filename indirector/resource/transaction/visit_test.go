@@ -39,7 +39,7 @@ func (s *visitor) request(ctx context.Context, v *transaction.Visit) error {
 		wanted = &edited
 	}
 	taken, err := v.Take(ctx, wanted)
-	what := wanted.Title + " " + taken.Word + ": " + taken.Text
+	what := wanted.Title + " " + taken.Outcome.String() + ": " + taken.Because.String() + ": " + taken.Text
 	if err != nil {
 		what = wanted.Title + " failed: " + err.Error()
 	}
@@ -60,28 +60,28 @@ func TestVisits(t *testing.T) {
 		fail     string
 		want     []string
 	}{
-		{"a run", visitor{}, nil, "", []string{"a chg: defined 'one' as 'x'", "b same: ", "c chg: Triggered 'refresh' from 1 event"}},
-		{"noop", visitor{}, map[string]any{"noop": true}, "", []string{"a plan: current_value 'absent', should be 'x' (noop)", "b same: ", "c plan: "}},
-		{"tags", visitor{}, map[string]any{"tags": "other"}, "", []string{"a skip: tags: other", "b skip: tags: other", "c skip: tags: other"}},
-		{"failed", visitor{fail: "a"}, nil, "", []string{"b skip: dependency-failed: Probe[a]", "c skip: dependency-failed: Probe[a]"}},
-		{"left out", visitor{leave: "a"}, nil, "", []string{"b same: ", "c same: "}},
+		{"a run", visitor{}, nil, "", []string{"a chg: out-of-sync(one): defined 'one' as 'x'", "b same: in-sync: ", "c chg: refreshed-by(Probe[a]): Triggered 'refresh' from 1 event"}},
+		{"noop", visitor{}, map[string]any{"noop": true}, "", []string{"a plan: noop(setting): current_value 'absent', should be 'x' (noop)", "b same: in-sync: ", "c plan: noop(setting): "}},
+		{"tags", visitor{}, map[string]any{"tags": "other"}, "", []string{"a skip: tags(other): ", "b skip: tags(other): ", "c skip: tags(other): "}},
+		{"failed", visitor{fail: "a"}, nil, "", []string{"b skip: dependency-failed(Probe[a]): ", "c skip: dependency-failed(Probe[a]): "}},
+		{"left out", visitor{leave: "a"}, nil, "", []string{"b same: in-sync: ", "c same: in-sync: "}},
 		{"a change fails", visitor{}, nil, "Probe[a] changeone", []string{
-			"a failed: change from 'absent' to 'x' failed: stopped there", "b skip: dependency-failed: Probe[a]", "c skip: dependency-failed: Probe[a]",
+			"a failed: change from 'absent' to 'x' failed: stopped there", "b skip: dependency-failed(Probe[a]): ", "c skip: dependency-failed(Probe[a]): ",
 		}},
 		{"a refresh is lost", visitor{}, nil, "Probe[c] refresh", []string{
-			"a chg: defined 'one' as 'x'", "b same: ", "c chg: Failed to call refresh: stopped there",
+			"a chg: out-of-sync(one): defined 'one' as 'x'", "b same: in-sync: ", "c chg: refresh-lost(Probe[a]): Failed to call refresh: stopped there",
 		}},
 		{"edited", visitor{edit: func(m *model.Resource) {
 			if m.Title == "a" {
 				m.Parameters = m.Parameters.With("one", data.OfString("y"))
 			}
-		}}, nil, "", []string{"a chg: defined 'one' as 'y'", "b same: ", "c chg: Triggered 'refresh' from 1 event"}},
+		}}, nil, "", []string{"a chg: out-of-sync(one): defined 'one' as 'y'", "b same: in-sync: ", "c chg: refreshed-by(Probe[a]): Triggered 'refresh' from 1 event"}},
 		{"edited wrongly", visitor{edit: func(m *model.Resource) {
 			if m.Title == "a" {
 				m.Parameters = m.Parameters.With("colour", data.OfString("red"))
 			}
-		}}, nil, "", []string{"a failed: no parameter named 'colour'", "b skip: dependency-failed: Probe[a]", "c skip: dependency-failed: Probe[a]"}},
-		{"ended while it was held", visitor{stop: "a"}, nil, "", []string{"a skip: the run was ended"}},
+		}}, nil, "", []string{"a failed: no parameter named 'colour'", "b skip: dependency-failed(Probe[a]): ", "c skip: dependency-failed(Probe[a]): "}},
+		{"ended while it was held", visitor{stop: "a"}, nil, "", []string{"a skip: you(the run was ended): "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
