@@ -23,6 +23,7 @@ import (
 // Set makes one property what it should be. Whatever writes the file also sees to its
 // mode and owner.
 func (f *file) Set(ctx context.Context, s System, r *types.Resource, property string) error {
+	f.last = seen{}
 	switch property {
 	case "ensure":
 		return f.ensure(ctx, s, r)
@@ -435,7 +436,7 @@ func (f *file) ownerIn(ctx context.Context, s System, r *types.Resource, propert
 }
 
 func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
-	info, ok, err := f.stat(ctx, s, r)
+	info, ok, err := f.seen(ctx, s, r)
 	if err != nil || ok && info.Kind == "link" && r.Value("links").Text() != "follow" {
 		return err == nil, err
 	}
@@ -458,7 +459,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 // contentIn compares contents, and logs how they differ. Rules RES-FILE-03, RES-FILE-09,
 // RES-FILE-19 and RES-FILE-20.
 func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
-	info, there, err := f.stat(ctx, s, r)
+	info, there, err := f.seen(ctx, s, r)
 	if err != nil {
 		return false, err
 	}
