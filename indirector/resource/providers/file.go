@@ -179,7 +179,8 @@ func sumFile(ctx context.Context, s System, name, kind string, info Info) (strin
 	if limit > 0 {
 		from = io.LimitReader(from, limit)
 	}
-	if _, err := io.Copy(h, from); err != nil {
+	buffer := make([]byte, min(max(info.Size+1, 512), 32<<10)) // most files are small
+	if _, err := io.CopyBuffer(h, from, buffer); err != nil {
 		return "", err
 	}
 	return "{" + kind + "}" + hex.EncodeToString(h.Sum(nil)), nil
