@@ -179,11 +179,16 @@ func sumFile(ctx context.Context, s System, name, kind string, info Info) (strin
 	if limit > 0 {
 		from = io.LimitReader(from, limit)
 	}
-	buffer := make([]byte, min(max(info.Size+1, 512), 32<<10)) // most files are small
-	if _, err := io.CopyBuffer(h, from, buffer); err != nil {
+	if err := copySized(h, from, info.Size); err != nil {
 		return "", err
 	}
 	return "{" + kind + "}" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// copySized copies what is probably of this size: most files are small.
+func copySized(to io.Writer, from io.Reader, size int64) error {
+	_, err := io.CopyBuffer(to, from, make([]byte, min(max(size+1, 512), 32<<10)))
+	return err
 }
 
 // stoppable reads until its context ends.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"strconv"
@@ -262,11 +263,14 @@ func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Write
 	defer in.Close()
 	kind := checksumKind(s, r)
 	h, limit := types.NewHash(kind)
-	if h == nil || limit > 0 {
-		_, err := io.Copy(w, stoppable{ctx, in})
-		return err
+	size := int64(len(f.text(r)))
+	if r.Has("source") {
+		size = math.MaxInt32
 	}
-	if _, err := io.Copy(io.MultiWriter(w, h), stoppable{ctx, in}); err != nil {
+	if h == nil || limit > 0 {
+		return copySized(w, stoppable{ctx, in}, size)
+	}
+	if err := copySized(io.MultiWriter(w, h), stoppable{ctx, in}, size); err != nil {
 		return err
 	}
 	got, want := "{"+kind+"}"+hex.EncodeToString(h.Sum(nil)), ""

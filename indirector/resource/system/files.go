@@ -169,8 +169,10 @@ func (s *System) Write(ctx context.Context, name string, w providers.Writing) er
 func write(name string, w providers.Writing) (err error) {
 	mode := fs.FileMode(0o644)
 	old, missing := os.Lstat(name)
-	if _, err := os.Stat(name); err == nil { // of a link to something, the mode is the link's
-		mode = bits(old.Mode())
+	if missing == nil {
+		if _, err := os.Stat(name); err == nil { // of a link to something, the mode is the link's
+			mode = bits(old.Mode())
+		}
 	}
 	if w.Mode != nil {
 		mode = *w.Mode
