@@ -227,7 +227,9 @@ func BenchmarkPeer(b *testing.B) {
 		if err != nil {
 			b.Skip(err)
 		}
-		measure(b, func() error { return exec.Command(dpkg, "-W", "--showformat", "${Status} ${Package} ${Version}\n").Run() })
+		measure(b, func() error {
+			return exec.Command(dpkg, "-W", "--showformat", "${Status} ${Package} ${Version}\n").Run()
+		})
 	})
 	b.Run("search_service", func(b *testing.B) {
 		if _, err := os.Stat("/run/systemd/system"); err != nil {
