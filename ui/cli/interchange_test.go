@@ -154,7 +154,8 @@ func (s shared) mixed(t *testing.T) {
 		`{"type": "File", "title": "@DIR@/d/l", "parameters": {"ensure": "link", "target": "f"}}`,
 		`{"type": "Exec", "title": "/bin/sh -c 'echo x > @DIR@/made'", "parameters": {"creates": "@DIR@/made"}}`,
 		`{"type": "Notify", "title": "always"}`,
-		`{"type": "Host", "title": "web.example.com", "parameters": {"ip": "192.0.2.1", "host_aliases": ["web"], "target": "@DIR@/hosts"}}`)
+		`{"type": "Host", "title": "web.example.com", "parameters": {"ip": "192.0.2.1", "host_aliases": ["web"], "target": "@DIR@/hosts"}}`,
+		`{"type": "Sshkey", "title": "web.example.com", "parameters": {"type": "ssh-ed25519", "key": "AAAAC3Nz", "target": "@DIR@/known_hosts"}}`)
 }
 
 // others are the resources that events are of, but for the one that is never in sync.
@@ -193,7 +194,7 @@ func TestPuppetsIsInSyncForUs(t *testing.T) {
 	t.Parallel()
 	s := newPlaceToShare(t)
 	s.mixed(t)
-	if run := s.puppet(t, ""); len(run.others()) != 5 {
+	if run := s.puppet(t, ""); len(run.others()) != 6 {
 		t.Fatalf("real Puppet has changed %v", run.others())
 	}
 	for line := range strings.Lines(s.ours(t, 2)) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"strconv"
@@ -23,6 +24,7 @@ import (
 // Set makes one property what it should be. Whatever writes the file also sees to its
 // mode and owner.
 func (f *file) Set(ctx context.Context, s System, r *types.Resource, property string) error {
+	f.last = seen{}
 	switch property {
 	case "ensure":
 		return f.ensure(ctx, s, r)
@@ -261,11 +263,14 @@ func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Write
 	defer in.Close()
 	kind := checksumKind(s, r)
 	h, limit := types.NewHash(kind)
-	if h == nil || limit > 0 {
-		_, err := io.Copy(w, stoppable{ctx, in})
-		return err
+	size := int64(len(f.text(r)))
+	if r.Has("source") {
+		size = math.MaxInt32
 	}
-	if _, err := io.Copy(io.MultiWriter(w, h), stoppable{ctx, in}); err != nil {
+	if h == nil || limit > 0 {
+		return copySized(w, stoppable{ctx, in}, size)
+	}
+	if err := copySized(io.MultiWriter(w, h), stoppable{ctx, in}, size); err != nil {
 		return err
 	}
 	got, want := "{"+kind+"}"+hex.EncodeToString(h.Sum(nil)), ""
@@ -435,7 +440,7 @@ func (f *file) ownerIn(ctx context.Context, s System, r *types.Resource, propert
 }
 
 func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
-	info, ok, err := f.stat(ctx, s, r)
+	info, ok, err := f.seen(ctx, s, r)
 	if err != nil || ok && info.Kind == "link" && r.Value("links").Text() != "follow" {
 		return err == nil, err
 	}
@@ -458,7 +463,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 // contentIn compares contents, and logs how they differ. Rules RES-FILE-03, RES-FILE-09,
 // RES-FILE-19 and RES-FILE-20.
 func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
-	info, there, err := f.stat(ctx, s, r)
+	info, there, err := f.seen(ctx, s, r)
 	if err != nil {
 		return false, err
 	}

@@ -134,8 +134,8 @@ func (l *list) defaultTarget(s System) string {
 func (l *list) allTargets(s System, all []*types.Resource) []string {
 	targets := append([]string{l.defaultTarget(s)}, l.targets...)
 	for _, r := range all {
-		if want := r.Should("target"); len(want) > 0 && want[0].Kind() == data.String {
-			targets = append(targets, want[0].Str())
+		if want := r.Value("target"); want.Kind() == data.String {
+			targets = append(targets, want.Str())
 		}
 	}
 	var unique []string
@@ -338,7 +338,7 @@ func (l *list) Set(ctx context.Context, s System, r *types.Resource, property st
 
 // modify marks the target where the record is, and the one where it is wanted.
 func (l *list) modify(r *types.Resource, rec *listfile.Record) {
-	want := first(r.Should("target"))
+	want := r.Value("target")
 	if want.Kind() == data.String && !data.Equal(want, rec.Get("target")) {
 		l.mark(want.Str())
 	}
@@ -358,7 +358,7 @@ func (l *list) Flush(ctx context.Context, s System, r *types.Resource) error {
 	rec := l.record(r)
 	if rec.String("target") == "" {
 		target := l.defaultTarget(s)
-		if want := first(r.Should("target")); want.Kind() == data.String {
+		if want := r.Value("target"); want.Kind() == data.String {
 			target = want.Str()
 		}
 		rec.Values["target"] = data.OfString(target)

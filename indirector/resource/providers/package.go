@@ -71,7 +71,8 @@ func newApt(log logger) Provider  { return &debian{apt: true, log: log, known: k
 // dpkgFormat has its quotes, because Puppet gives it to dpkg-query with them.
 const dpkgFormat = `'${Status} ${Package} ${Version}\n'`
 
-var dpkgLine = regexp.MustCompile(`^'?(\S+) +(\S+) +(\S+) (\S+) (\S*)$`)
+// Without a shell the quotes are printed, too: two of them are between packages.
+var dpkgLine = regexp.MustCompile(`^'*(\S+) +(\S+) +(\S+) (\S+) (\S*)$`)
 
 func parseDpkg(line string) *pkg {
 	m := dpkgLine.FindStringSubmatch(line)

@@ -33,66 +33,60 @@ func newSystemd(log logger) Provider {
 
 var unitFile = regexp.MustCompile(`(?im)^(\S+)[ \t]+(disabled|enabled|masked|indirect|bad|static)[ \t]*([^-]\S+)?[ \t]*$`)
 
-// Instances lists unit files, and asks for all of them at once what they are; if systemctl
-// cannot, Retrieve asks for each. Rule RES-SVC-03.
+// Instances lists unit files, with what is-enabled answers, and asks for all units that are
+// loaded at once; if systemctl cannot, Retrieve asks for each. Rule RES-SVC-03.
 func (v *systemdService) Instances(ctx context.Context, s System) ([]Instance, error) {
 	out, code, err := ask(ctx, s, command(s, "systemctl"), "list-unit-files", "--type", "service", "--full", "--all", "--no-pager")
 	if err != nil || code != 0 {
 		return nil, err
 	}
+	active, err := v.way.active(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	var all []Instance
 	for _, m := range unitFile.FindAllStringSubmatch(out, -1) {
-		all = append(all, Instance{Name: m[1]})
+		is := Instance{Name: m[1]}
+		if active != nil {
+			is.Properties = unitIs(active[is.Name], m[2])
+		}
+		all = append(all, is)
 	}
-	return all, v.way.describe(ctx, s, all)
+	return all, nil
 }
 
-// describe finds what units are by one systemctl show. Templates are not loaded: they are
-// stopped, and their files are asked for one by one.
-func (w *systemd) describe(ctx context.Context, s System, all []Instance) error {
-	argv := []string{command(s, "systemctl"), "show", "--property=Id,Names,ActiveState,UnitFileState", "--"}
-	for _, is := range all {
-		if !strings.Contains(is.Name, "@.") {
-			argv = append(argv, is.Name)
-		}
-	}
-	if len(argv) == 4 {
-		return nil
-	}
-	out, code, err := ask(ctx, s, argv...)
+// active finds the states of all units by one systemctl show: those that are not loaded,
+// such as templates, have none. It is nil if systemctl cannot.
+func (w *systemd) active(ctx context.Context, s System) (map[string]string, error) {
+	out, code, err := ask(ctx, s, command(s, "systemctl"), "show", "--type", "service", "--property=Id,Names,ActiveState", "*")
 	if err != nil || code != 0 {
-		return err
+		return nil, err
 	}
-	units := map[string][]data.Pair{}
+	states := map[string]string{}
 	for block := range strings.SplitSeq(out, "\n\n") {
 		unit := map[string]string{}
 		for line := range strings.SplitSeq(block, "\n") {
 			name, value, _ := strings.Cut(line, "=")
 			unit[name] = value
 		}
-		is := unitIs(unit["ActiveState"], unit["UnitFileState"])
 		for _, name := range append(strings.Fields(unit["Names"]), unit["Id"]) {
-			units[name] = is
+			states[name] = unit["ActiveState"]
 		}
 	}
-	for i := range all {
-		all[i].Properties = units[all[i].Name]
-	}
-	return nil
+	return states, nil
 }
 
-// unitIs is what is-active and is-enabled answer to states. If the state of the file is not
-// known, the properties are left to be retrieved.
+// unitIs is what is-active and is-enabled answer to states. A file that systemd cannot use
+// is asked for.
 func unitIs(active, file string) []data.Pair {
-	if active == "" || file == "" {
-		return nil
-	}
 	ensure, enable := "stopped", "false"
 	if active == "active" || active == "reloading" {
 		ensure = "running"
 	}
 	switch file {
-	case "enabled", "enabled-runtime", "static", "alias", "generated", "transient":
+	case "bad":
+		return nil
+	case "enabled", "static":
 		enable = "true"
 	}
 	return []data.Pair{data.P("ensure", data.OfSymbol(ensure)), data.P("enable", data.OfSymbol(enable))}

@@ -128,8 +128,8 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 	switch {
 	case v.taken:
 		return Taken{}, fmt.Errorf("apply %q: this run has done so", v.r.Ref())
-	case !strings.EqualFold(wanted.Type, v.r.Type) || wanted.Title != v.r.Title:
-		return Taken{}, fmt.Errorf("apply %q: it is the turn of %q in this run", wanted.Ref(), v.r.Ref())
+	case !strings.EqualFold(wanted.Type, v.wanted.Type) || wanted.Title != v.wanted.Title: // of v.r it may be another: a type may have its own
+		return Taken{}, fmt.Errorf("apply %q: it is the turn of %q in this run", wanted.Ref(), v.wanted.Ref())
 	}
 	v.taken = true
 	if v.t.Stop != nil && v.t.Stop() { // it waited until the run was to end
