@@ -412,7 +412,7 @@ func (c *compilation) nodeFor(names []string) (*definition, []data.Value, error)
 			if d.regexp == nil {
 				continue
 			}
-			at, err := d.regexp.Find(name)
+			at, err := c.thread.Within(d.regexp).Find(name)
 			if err != nil {
 				return nil, nil, placed(origins.Origin{File: d.File, Line: d.Line}, "%s", err)
 			}
