@@ -116,7 +116,8 @@ type Indirector struct {
 
 	shared     sync.Map // of name to func() any
 	goroutines sync.WaitGroup
-	stops      *Stops // of the debugger; empty without one
+	stops      *Stops        // of the debugger; empty without one
+	keeper     traces.Keeper // the recorder, if it takes requests as a whole; else nil
 
 	mu      sync.Mutex // guards the fields below, and the order of table changes
 	journal []Change
@@ -174,6 +175,7 @@ func New(cfg Config) (*Indirector, error) {
 		cfg.Owner = func(string, string) string { return "" }
 	}
 	x := &Indirector{cfg: cfg, plans: newPlans(), stops: new(Stops)}
+	x.keeper, _ = cfg.Recorder.(traces.Keeper)
 	if cfg.Debugger != nil {
 		x.stops = cfg.Debugger.Stops()
 	}

@@ -113,16 +113,29 @@ func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
 		c.live.Trace = nil
 		return c.answered(err)
 	}
-	c.resp.Trace = x.cfg.Recorder.Begin(c.live.Trace)
-	c.live.Trace.ID = c.resp.Trace
+	if x.keeper == nil {
+		c.announce()
+	}
 	err := c.run()
 	t := c.end(err)
 	seen := c.value
 	if t.Verb == Save {
 		seen = c.req.Instance
 	}
-	x.cfg.Recorder.End(t, seen)
+	if x.keeper != nil && c.resp.Trace == 0 {
+		c.resp.Trace = x.keeper.Keep(t, seen)
+	} else {
+		x.cfg.Recorder.End(t, seen)
+	}
 	return c.answered(err)
+}
+
+// announce begins the request at the recorder, once: before others can learn of it.
+func (c *call) announce() {
+	if c.x.cfg.Recorder != nil && c.resp.Trace == 0 {
+		c.resp.Trace = c.x.cfg.Recorder.Begin(c.live.Trace)
+		c.live.Trace.ID = c.resp.Trace
+	}
 }
 
 func (c *call) begin(ctx context.Context) {
@@ -169,6 +182,7 @@ func (c *call) begin(ctx context.Context) {
 // ctx is the context for termini: with the trace, or the caller's own if
 // nothing is recorded. They get it with the request, and may keep both.
 func (c *call) ctx() context.Context {
+	c.announce()
 	c.live.Lent = true
 	return c.briefly()
 }
@@ -280,8 +294,10 @@ func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any,
 		}
 	}
 	before, held := c.clock, c.held()
-	c.live.Lent = c.live.Lent || !h.desc.Brief
 	ctx := c.briefly()
+	if !h.desc.Brief {
+		ctx = c.ctx()
+	}
 	if h.desc.Code && c.x.cfg.Debugger != nil {
 		ctx = context.WithValue(ctx, codeKey{}, c)
 	}
@@ -461,6 +477,7 @@ func (c *call) raise(q *traces.Question, err error) {
 
 // fail locates an error of a step.
 func (c *call) fail(s traces.Step, err error) error {
+	c.announce()
 	if located := (*Error)(nil); errors.As(err, &located) && located.Trace == c.live.Trace.ID && located.Point.Step == s && located.Key == c.live.Trace.Key {
 		return err
 	}

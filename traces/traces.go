@@ -744,6 +744,14 @@ type Recorder interface {
 	End(t *Trace, instance any)
 }
 
+// A Keeper is a Recorder that takes what has ended before it was announced, as
+// a request of the memory terminus has, at less than the price of Begin and End.
+type Keeper interface {
+	Recorder
+	// Keep is Begin and End in one, and returns the number.
+	Keep(t *Trace, instance any) uint64
+}
+
 func name(names []string, i int, kind string) string {
 	if i < len(names) {
 		return names[i]

@@ -53,6 +53,14 @@ func scratch(write func([]byte) ([]byte, error)) ([]byte, error) {
 	return bytes.Clone(b), nil
 }
 
+// Release gives back the memory of what RenderFile has returned, for other instances.
+// Nothing may refer to it any more. Calling it is optional.
+func Release(b []byte) {
+	if 0 < cap(b) && cap(b) <= keptBuffer {
+		buffers.Put(&b)
+	}
+}
+
 // Append appends the instance in the format f to b.
 func Append(b []byte, f *Format, i indirector.Instance) ([]byte, error) {
 	b, err := appendInstance(b, f, i)

@@ -156,16 +156,18 @@ func appendYAML(b []byte, i indirector.Instance) ([]byte, error) {
 }
 
 // RenderFile returns the instance as a file terminus writes it. For YAML of
-// facts it differs from Render: colons are not quoted. Rule FMT-FACT-04.
+// facts it differs from Render: colons are not quoted. [Release] takes the bytes when
+// they are written. Rule FMT-FACT-04.
 func RenderFile(f *Format, i indirector.Instance) ([]byte, error) {
+	b := (*buffers.Get().(*[]byte))[:0]
 	if f.codec != yamlCodec {
-		return Render(f, i)
+		return Append(b, f, i)
 	}
 	v, o, err := dump(i)
 	if err != nil {
 		return nil, &Error{"render to", f.Name, err}
 	}
-	return scratch(func(b []byte) ([]byte, error) { return psych.Append(b, v, o), nil })
+	return psych.Append(b, v, o), nil
 }
 
 func appendYAMLList(b []byte, instances []indirector.Instance, l []data.Value) ([]byte, error) {

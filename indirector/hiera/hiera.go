@@ -20,9 +20,12 @@
 package hiera
 
 import (
+	"cmp"
 	"os"
+	"time"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 	"indirtui/indirector/language/types"
 )
 
@@ -62,6 +65,10 @@ type Options struct {
 	Language Language // nil knows no types and functions of modules
 	Cache    *Cache   // of files; nil is a new one
 	Warnings *Warnings
+
+	// MaxMatching is how long the patterns of lookup_options may take together; 0 is
+	// ten seconds.
+	MaxMatching time.Duration
 }
 
 // A Scope has the variables that paths and data are interpolated with. It must be
@@ -96,6 +103,7 @@ type Compile struct {
 	read     map[string]*file       // for functions, by path
 	stats    map[string]os.FileInfo // of files that were found and not loaded yet
 	calling  *invocation            // for which a function is running; nil if none is
+	matching *onig.Budget           // of the patterns of lookup_options
 
 	global, environment *layer
 	modules             map[string]*layer
@@ -119,7 +127,7 @@ type collected struct {
 // New returns a Compile without any data loaded.
 func New(o Options) *Compile {
 	c := &Compile{
-		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language,
+		o: o, cache: o.Cache, warnings: o.Warnings, language: o.Language, matching: onig.NewBudget(cmp.Or(o.MaxMatching, 10*time.Second)),
 		views: map[string]*view{}, stats: map[string]os.FileInfo{}, modules: map[string]*layer{}, missing: map[string]bool{}, read: map[string]*file{}, options: map[string]*keyOptions{}, defaultOptions: map[string]*keyOptions{},
 	}
 	if c.cache == nil {

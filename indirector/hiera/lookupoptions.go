@@ -21,8 +21,9 @@ type pattern struct {
 	options data.Value
 }
 
-// of returns the options of a key, by its root; nil if there are none.
-func (o *keyOptions) of(k key) (data.Value, error) {
+// of returns the options of a key, by its root; nil if there are none. Patterns take their
+// time from a budget.
+func (o *keyOptions) of(k key, b *onig.Budget) (data.Value, error) {
 	if o == nil {
 		return data.Value{}, nil
 	}
@@ -30,7 +31,7 @@ func (o *keyOptions) of(k key) (data.Value, error) {
 		return v, nil
 	}
 	for _, p := range o.patterns {
-		switch ok, err := p.match.Match(k.root); {
+		switch ok, err := p.match.Within(b).Match(k.root); {
 		case err != nil:
 			return data.Value{}, &Error{Class: WrongRegexp, Message: "lookup_options: " + err.Error()}
 		case ok:
@@ -52,7 +53,7 @@ func (in *invocation) optionsOf(k key) (data.Value, error) {
 		}
 		in.c.options[k.module] = o
 	}
-	return o.of(k)
+	return o.of(k, in.c.matching)
 }
 
 // collect merges the lookup_options of the layers, the global ones over those of
@@ -249,7 +250,7 @@ func (in *invocation) moduleDefault(k key) (v data.Value, found bool, err error)
 		}
 		in.c.defaultOptions[in.module] = options
 	}
-	of, err := options.of(k)
+	of, err := options.of(k, in.c.matching)
 	if err != nil {
 		return v, false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
@@ -85,6 +86,26 @@ func TestRules(t *testing.T) {
 		if want := "lookup_options: regular expression /^(?=((a+)+)+$)/: limit of regular expressions: no answer within 1s"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	})
+	t.Run("HIERA-OPT-01 patterns have their time together", func(t *testing.T) {
+		t.Parallel()
+		o := environment(t, map[string]string{
+			"hiera.yaml": plainConfig, "data/a.yaml": "lookup_options: {'^(?=((a+)+)+$)': {merge: deep}}\n",
+		}, nil)
+		o.MaxMatching = 20 * time.Millisecond
+		c := hiera.New(o)
+		deadline := time.Now().Add(time.Minute)
+		for i := 0; time.Now().Before(deadline); i++ {
+			_, err := c.Lookup(hiera.Query{Keys: []string{strings.Repeat("a", 10) + fmt.Sprint(i)}, HasDefault: true})
+			if err == nil {
+				continue
+			}
+			if want := "all matches together take more than 20ms"; !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+			return
+		}
+		t.Error("the patterns have taken a minute")
 	})
 	t.Run("HIERA-LAY-04 another data binding", func(t *testing.T) {
 		t.Parallel()

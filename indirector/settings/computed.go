@@ -18,7 +18,10 @@ func (r *resolver) compute(name string) raw {
 	case "certname":
 		return raw{strings.ToLower(r.s.options.Certname()), text}
 	case "srv_domain":
-		_, domain, _ := strings.Cut(r.s.options.Certname(), ".")
+		_, domain, ok := strings.Cut(r.s.options.Certname(), ".")
+		if !ok {
+			return raw{}
+		}
 		return raw{domain, text}
 	case "hiera_config":
 		return raw{r.hieraConfig(), text}

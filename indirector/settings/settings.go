@@ -108,6 +108,8 @@ type Setting struct {
 	Assignment        // the one that counts; its Value is hidden by the field above: see Raw
 	Raw        string // as written, before interpolation
 	Overruled  []Assignment
+
+	kind kind // of the value
 }
 
 // Load reads the settings. That there is no puppet.conf is fine. If it cannot
@@ -347,7 +349,7 @@ func (s *Settings) settle() {
 
 func (s *Settings) setting(r *resolver, d Definition, known bool) Setting {
 	v := r.resolve(d.Name)
-	set := Setting{Definition: d, Known: known, Value: v.text, Err: v.err}
+	set := Setting{Definition: d, Known: known, Value: v.text, Err: v.err, kind: v.kind}
 	won := false
 	for _, c := range s.candidates(d.Name) {
 		if !won && c.Why == "" {

@@ -156,8 +156,28 @@ func (ch *Checked) catalogs(ctx context.Context, c *conn) error {
 	return err
 }
 
-// tags compares exported_tags with the tags of exported resources.
+// tags compares exported_tags with the tags of exported resources, those of some nodes at a
+// time: exported_tags has no index by nodes.
 func (ch *Checked) tags(ctx context.Context, c *conn) error {
+	const atOnce = 200
+	var nodes []int64
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var node int64
+		err := scan(&node)
+		nodes = append(nodes, node)
+		return err
+	}, "SELECT id FROM nodes UNION SELECT node FROM exported_tags ORDER BY 1")
+	for some := range slices.Chunk(nodes, atOnce) {
+		if err != nil {
+			return err
+		}
+		err = ch.tagsOf(ctx, c, some[0], some[len(some)-1])
+	}
+	return err
+}
+
+// tagsOf does that for nodes by their ids.
+func (ch *Checked) tagsOf(ctx context.Context, c *conn, first, last int64) error {
 	type row struct {
 		node int64
 		tagRow
@@ -171,7 +191,7 @@ func (ch *Checked) tags(ctx context.Context, c *conn) error {
 			want[row{node, t}] = true
 		}
 		return err
-	}, "SELECT node, type, title, tags FROM resources WHERE exported")
+	}, "SELECT node, type, title, tags FROM resources WHERE exported AND node BETWEEN ? AND ?", first, last)
 	if err != nil {
 		return err
 	}
@@ -183,7 +203,7 @@ func (ch *Checked) tags(ctx context.Context, c *conn) error {
 		}
 		delete(want, r)
 		return err
-	}, "SELECT node, tag, type, title FROM exported_tags")
+	}, "SELECT node, tag, type, title FROM exported_tags WHERE node BETWEEN ? AND ?", first, last)
 	for r := range want {
 		ch.problem("the tag %q of the exported %s[%s] is not in exported_tags", r.tag, r.typ, r.title)
 	}
@@ -191,27 +211,36 @@ func (ch *Checked) tags(ctx context.Context, c *conn) error {
 }
 
 func (ch *Checked) reports(ctx context.Context, c *conn) error {
-	var all []*report
 	var ids []int64
 	err := c.each(ctx, func(scan func(...any) error) error {
-		r := new(report)
 		var id int64
-		var version, configuration, transaction *string
-		var format *int64
-		err := scan(&id, &r.certname, &r.hash, &r.produced, &r.started, &r.ended, &version, &format, &configuration, &transaction)
-		r.identities = []string{text(version), number(format), text(configuration), text(transaction)}
-		all, ids = append(all, r), append(ids, id)
+		err := scan(&id)
+		ids = append(ids, id)
 		return err
-	}, `SELECT r.id, n.certname, r.hash, r.produced, r.started, r.ended, r.puppet_version, r.format, r.configuration_version, r.transaction_uuid
-		FROM reports r JOIN nodes n ON n.id = r.node`)
-	for i, r := range all {
-		ch.Reports++
-		if r.events, err = c.eventRows(ctx, ids[i]); err != nil {
-			return err
-		}
-		if is := r.identity(); is != r.hash {
-			ch.problem("the report of %q of %s has the hash %s, and is to have %s", r.certname, strings.TrimSuffix(moment(r.produced), "Z"), is, r.hash)
-		}
+	}, "SELECT id FROM reports ORDER BY id")
+	for i := 0; err == nil && i < len(ids); i++ {
+		err = ch.report(ctx, c, ids[i])
 	}
 	return err
+}
+
+func (ch *Checked) report(ctx context.Context, c *conn, id int64) error {
+	var r report
+	var version, configuration, transaction *string
+	var format *int64
+	_, err := c.one(ctx, []any{&r.certname, &r.hash, &r.produced, &r.started, &r.ended, &version, &format, &configuration, &transaction},
+		`SELECT n.certname, r.hash, r.produced, r.started, r.ended, r.puppet_version, r.format, r.configuration_version, r.transaction_uuid
+		FROM reports r JOIN nodes n ON n.id = r.node WHERE r.id = ?`, id)
+	if err != nil {
+		return err
+	}
+	if r.events, err = c.eventRows(ctx, id); err != nil {
+		return err
+	}
+	ch.Reports++
+	r.identities = []string{text(version), number(format), text(configuration), text(transaction)}
+	if is := r.identity(); is != r.hash {
+		ch.problem("the report of %q of %s has the hash %s, and is to have %s", r.certname, strings.TrimSuffix(moment(r.produced), "Z"), is, r.hash)
+	}
+	return nil
 }

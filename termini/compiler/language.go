@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -27,6 +28,9 @@ type language struct {
 	programs *loader.Cache
 	data     *hiera.Cache
 	db       *puppetdb.Client // for the function puppetdb_query
+
+	mu       sync.Mutex               // guards what follows
+	settings map[string]settingsScope // by environment
 }
 
 func newLanguage(env indirector.Env) *language {
@@ -75,7 +79,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	var collected collections
 	options := compile.Options{
 		Node: nodeOf(in), RichData: get("rich_data") != "false", Version: l.version(get("config_version"), in.Commands), UUID: model.NewUUID(), CodeID: in.CodeID,
-		Settings: settingsOf(settings),
+		Settings: l.settingsIn(in.Environment, settings),
 		Exported: func(ctx context.Context, typ string, filter data.Value) (compile.Exports, error) {
 			return l.exported(ctx, in, typ, filter)
 		},
@@ -215,13 +219,38 @@ func nodeOf(in *Input) compile.Node {
 	return out
 }
 
-// settingsOf returns the variables of the class settings.
-func settingsOf(s indirector.Settings) []data.Pair {
-	all, ok := s.(interface{ Values() []data.Pair })
+// A settingsScope is the class settings of the settings that it was made of, which do not
+// change. To make it takes as long as a tenth of a small compile.
+type settingsScope struct {
+	settings manifestSettings
+	scope    *eval.Scope
+}
+
+// manifestSettings are settings that manifests see.
+type manifestSettings interface {
+	Each(f func(name string, value any))
+}
+
+// settingsIn returns the variables of the class settings in an environment.
+func (l *language) settingsIn(environment string, s indirector.Settings) *eval.Scope {
+	all, ok := s.(manifestSettings)
 	if !ok {
 		return nil
 	}
-	return all.Values()
+	const most = 64 // environments
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known := l.settings[environment]; known.scope != nil && known.settings == all {
+		return known.scope
+	}
+	var pairs []data.Pair
+	all.Each(func(name string, value any) { pairs = append(pairs, data.P(name, data.OfAny(value))) })
+	if l.settings == nil || len(l.settings) >= most {
+		l.settings = map[string]settingsScope{}
+	}
+	known := settingsScope{all, compile.SettingsOf(pairs)}
+	l.settings[environment] = known
+	return known.scope
 }
 
 // failed is the error of a compile in Puppet's words. The trace has what contains the

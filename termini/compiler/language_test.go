@@ -91,6 +91,27 @@ var fewData = describe("data_binding", "few", func(req *indirector.Request) (ind
 	return &model.Binding{Name: req.Key, Value: data.OfStrings([]string{"a"})}, nil
 })
 
+// The class settings has all settings, with those of the environment. Rule LANG-SC-04.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	e := start(t, map[string]string{
+		"environment.conf":  "modulepath = site\n",
+		"manifests/site.pp": `notify { "${settings::vardir} ${settings::statedir} ${settings::modulepath} ${$settings::runinterval + 1} ${type($settings::noop)} ${settings::all_local['vardir']}": }`,
+	})
+	vardir, _ := e.Settings.Get("vardir")
+	codedir, _ := e.Settings.Get("codedir")
+	want := fmt.Sprintf("Notify[%[1]s %[1]s/state %[2]s/environments/production/site 1801 Boolean[false] %[1]s]", vardir, codedir)
+	for range 2 {
+		resp, err := e.Once(t.Context(), &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: "web01"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := resp.Instance().(*model.Catalog); c.Resource(want) == nil {
+			t.Errorf("the catalog has %v, not %s", c.Resources, want)
+		}
+	}
+}
+
 // A compile is a request, and so is every key of data that it asks for. Rule LANG-TRACE-03.
 func TestCompile(t *testing.T) {
 	t.Parallel()

@@ -183,8 +183,9 @@ func renderFailed(err error) error {
 	return &indirector.Failure{Class: "Puppet::Network::FormatHandler::FormatError", Message: err.Error(), Origin: "encode", Err: err}
 }
 
-// replace writes the file of an instance. Rules TERM-FILE-08, TERM-FILE-10.
+// replace writes the file of an instance, and releases b. Rules TERM-FILE-08, TERM-FILE-10.
 func (f *files) replace(ctx context.Context, path string, b []byte, inst indirector.Instance) (any, error) {
+	defer format.Release(b)
 	if err := disk.Replace(ctx, path, f.mode, b); err != nil {
 		return nil, disk.Fail(err, path, "")
 	}

@@ -32,6 +32,7 @@ func (t *Terminus) store(ctx context.Context, report *model.Report) error {
 	b, err := format.RenderFile(yamlFormat, report)
 	if err == nil {
 		err = disk.Replace(ctx, path, 0o640, b)
+		format.Release(b)
 	}
 	if err != nil {
 		// This processor does not even fail.

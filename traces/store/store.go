@@ -174,7 +174,7 @@ type Store struct {
 // answered holds the newest requests of an indirection and key.
 type answered struct{ last, good uint64 }
 
-var _ traces.Recorder = (*Store)(nil)
+var _ traces.Keeper = (*Store)(nil)
 
 // Open returns an empty Store and, if there is a path, makes its recording. The
 // error is one of the file.
@@ -221,14 +221,19 @@ func newStore(opts Options) *Store {
 
 // Begin adds a request and returns its number, or 0 after Close.
 func (s *Store) Begin(t *traces.Trace) uint64 {
-	var run uint64
-	if t.Run != "" {
-		run = maphash.String(s.seed, t.Run)
-	}
 	s.mu.Lock()
+	id, _, _ := s.beginRow(t)
+	s.mu.Unlock()
+	if id != 0 {
+		s.notify()
+	}
+	return id
+}
+
+// beginRow adds a row and returns its number, or 0 after Close, and its chunk.
+func (s *Store) beginRow(t *traces.Trace) (uint64, *row, *chunk) {
 	if s.closed || s.readOnly {
-		s.mu.Unlock()
-		return 0
+		return 0, nil, nil
 	}
 	s.last++
 	id := s.last
@@ -249,15 +254,13 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	s.linkParent(id, r, t.Parent)
 	s.linkReplay(id, r, t.Previous)
 	if t.Run != "" {
-		newest := s.byRun.at(run)
+		newest := s.byRun.at(maphash.String(s.seed, t.Run))
 		s.linkRun(id, r, *newest)
 		*newest = id
 		s.nameRun(id, r, t.Transaction)
 	}
 	s.stats.begin(r.start)
-	s.mu.Unlock()
-	s.notify()
-	return id
+	return id, r, c
 }
 
 // End takes the trace of a request that has ended, and completes its Outcome,
@@ -266,7 +269,6 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	if t.ID == 0 {
 		return
 	}
-	primary, cache := winner(t.Primary), winner(t.Cache)
 	own, weight := s.weigh(instance)
 	s.mu.Lock()
 	r, c := s.row(t.ID)
@@ -274,6 +276,37 @@ func (s *Store) End(t *traces.Trace, instance any) {
 		s.mu.Unlock()
 		return
 	}
+	if r.outcome == uint8(traces.HeldOutcome) {
+		s.stats.held--
+	}
+	s.endRow(t, r, c)
+	s.push(t, instance, own, weight, r)
+	s.mu.Unlock()
+	signal(s.wake)
+	s.notify()
+}
+
+// Keep is Begin and End in one.
+func (s *Store) Keep(t *traces.Trace, instance any) uint64 {
+	own, weight := s.weigh(instance)
+	s.mu.Lock()
+	id, r, c := s.beginRow(t)
+	if id == 0 {
+		s.mu.Unlock()
+		return 0
+	}
+	t.ID = id
+	s.endRow(t, r, c)
+	s.push(t, instance, own, weight, r)
+	s.mu.Unlock()
+	signal(s.wake)
+	s.notify()
+	return id
+}
+
+// endRow completes the row of t.
+func (s *Store) endRow(t *traces.Trace, r *row, c *chunk) {
+	primary, cache := winner(t.Primary), winner(t.Cache)
 	r.took, r.verb, r.flags, r.served = int64(t.Took), uint8(t.Verb), uint8(t.Flags), uint8(t.Served)
 	r.env = c.intern(ofEnvironment, t.Environment)
 	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Kind)
@@ -288,16 +321,9 @@ func (s *Store) End(t *traces.Trace, instance any) {
 		r.bits |= touched
 	}
 	s.judge(t, r, s.sameKey(t.Indirection, t.Key))
-	if r.outcome == uint8(traces.HeldOutcome) {
-		s.stats.held--
-	}
 	r.outcome = uint8(t.Outcome)
 	r.bits |= ended
 	s.stats.end(t)
-	s.push(t, instance, own, weight, r)
-	s.mu.Unlock()
-	signal(s.wake)
-	s.notify()
 }
 
 // weigh reports whether an instance is another than that of the request before,

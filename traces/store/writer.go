@@ -33,7 +33,7 @@ type ring struct {
 	safe        map[uint64]slot // pinned details, by number
 	unsafe      int             // how many of these the writer has not seen
 	overrun     bool            // since the writer last looked, details were dropped that it had not seen
-	lost        []uint64        // requests whose detail was dropped and that the file does not know
+	lost        backlog         // requests whose detail was dropped and that the file does not know
 	traces      int64           // bytes of details
 	instances   int64           // bytes of live instances
 	seen        int64           // mean size of the last values, for those not seen yet
@@ -45,6 +45,28 @@ type ring struct {
 type flush struct {
 	until uint64
 	done  chan struct{}
+}
+
+// A backlog is a queue of numbers. Its memory is used again: that which is new costs
+// more than what is done with a number.
+type backlog struct {
+	all   []uint64
+	first int // of those that wait
+}
+
+func (b *backlog) len() int { return len(b.all) - b.first }
+
+func (b *backlog) add(id uint64) {
+	if b.first > len(b.all)/2 {
+		b.all = b.all[:copy(b.all, b.all[b.first:])]
+		b.first = 0
+	}
+	b.all = append(b.all, id)
+}
+
+func (b *backlog) take() uint64 {
+	b.first++
+	return b.all[b.first-1]
 }
 
 // A bodyKey is the first half of a SHA-256, which is enough to find a value.
@@ -135,7 +157,7 @@ func (s *Store) lose(id uint64, r *row) {
 	}
 	r.bits |= lost | settled
 	if s.file.f != nil && s.file.err == nil {
-		s.ring.lost = append(s.ring.lost, id)
+		s.ring.lost.add(id)
 	}
 	s.unkeep(id)
 }
@@ -264,7 +286,7 @@ type bareRow struct {
 // dropped before they are written. They come first then, and the writer does
 // not rest: rows are worth more than details.
 func (s *Store) urgent() bool {
-	return int64(len(s.ring.lost)) > min(int64(s.opts.Rows/4), s.opts.Memory/1024)
+	return int64(s.ring.lost.len()) > min(int64(s.opts.Rows/4), s.opts.Memory/1024)
 }
 
 // take gives the writer something to do, or reports that there is nothing.
@@ -322,16 +344,16 @@ func (s *Store) takeSafe(w *work) {
 // Those that memory does not have any longer are passed over.
 func (s *Store) takeRows(w *work, n int) {
 	g := &s.ring
-	seen := 0
-	for ; seen < len(g.lost) && len(w.rows) < n; seen++ {
-		id := g.lost[seen]
+	for g.lost.len() > 0 && len(w.rows) < n {
+		id := g.lost.take()
 		if r, c := s.row(id); r != nil {
 			w.rows = append(w.rows, bareRow{id, *r, c.names})
+		} else {
+			w.passed = true
 		}
 	}
-	w.passed = seen > len(w.rows)
-	if g.lost = g.lost[seen:]; len(g.lost) == 0 {
-		g.lost = nil
+	if g.lost.len() == 0 {
+		g.lost = backlog{}
 	}
 }
 
@@ -536,7 +558,7 @@ func (s *Store) put(w *work) {
 	g.written = max(g.written, w.from+uint64(len(w.slots)-w.safe))
 	s.limit()
 	g.flushes = slices.DeleteFunc(g.flushes, func(f flush) bool {
-		if f.until > g.written || len(s.file.lines)+len(g.lost) > 0 {
+		if f.until > g.written || len(s.file.lines)+g.lost.len() > 0 {
 			return false
 		}
 		close(f.done)
@@ -696,7 +718,7 @@ func (s *Store) Flush() error {
 		return s.fileErr()
 	}
 	f := flush{s.ring.head, make(chan struct{})}
-	if s.ring.written >= f.until && len(s.file.lines)+len(s.ring.lost) == 0 {
+	if s.ring.written >= f.until && len(s.file.lines)+s.ring.lost.len() == 0 {
 		close(f.done)
 	} else {
 		s.ring.flushes = append(s.ring.flushes, f)

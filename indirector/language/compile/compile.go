@@ -64,8 +64,9 @@ type Options struct {
 	Eval eval.Options
 	// RichData is Puppet's setting of that name.
 	RichData bool
-	// Settings are the variables of the class settings.
-	Settings []data.Pair
+	// Settings has the variables of the class settings, see [SettingsOf]. If nil, there
+	// are none. Many compiles may share one.
+	Settings *eval.Scope
 	// Version returns the version of the catalog, and is called before anything is evaluated.
 	// It may be nil.
 	Version func(context.Context) (data.Value, error)
@@ -346,11 +347,21 @@ func (c *compilation) settings() error {
 	if err := c.addClass("settings"); err != nil {
 		return err
 	}
-	for _, p := range c.o.Settings {
-		s.vars.Set(p.Key.Str(), p.Value)
+	if c.o.Settings != nil {
+		s.vars.Share(c.o.Settings)
 	}
-	s.vars.Set("all_local", data.OfHash(c.o.Settings))
 	return c.stageOf(r)
+}
+
+// SettingsOf returns the variables of the class settings: each setting, and all of them
+// as one hash.
+func SettingsOf(all []data.Pair) *eval.Scope {
+	s := new(eval.Scope)
+	for _, p := range all {
+		s.Set(p.Key.Str(), p.Value)
+	}
+	s.Set("all_local", data.OfHash(all))
+	return s
 }
 
 // addClass adds a name to the classes of the catalog, which is tagged with it.
@@ -401,7 +412,7 @@ func (c *compilation) nodeFor(names []string) (*definition, []data.Value, error)
 			if d.regexp == nil {
 				continue
 			}
-			at, err := d.regexp.Find(name)
+			at, err := c.thread.Within(d.regexp).Find(name)
 			if err != nil {
 				return nil, nil, placed(origins.Origin{File: d.File, Line: d.Line}, "%s", err)
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/compile"
@@ -292,5 +293,18 @@ func BenchmarkCompile10000Resources(b *testing.B) {
 		if _, err := compile.Compile(context.Background(), o); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Names of nodes that are regular expressions have the time that the compile has for all
+// matches. Rule LANG-EV-10.
+func TestNodesWithin(t *testing.T) {
+	t.Parallel()
+	_, err := compiled(t, "node /\\A(?=((a+)+)+\\z)/ { }\nnode default { }", func(o *compile.Options) {
+		o.Node.Name = strings.Repeat("a", 10) + "1"
+		o.Eval.MaxMatching = time.Nanosecond
+	})
+	if err == nil || !strings.Contains(err.Error(), "all matches together take more than 1ns") || !strings.Contains(err.Error(), "line: 1") {
+		t.Errorf("got %v", err)
 	}
 }

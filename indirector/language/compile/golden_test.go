@@ -122,7 +122,7 @@ func (r *recording) options() compile.Options {
 	strictVariables := r.conf.Dig("settings", "strict_variables").Bool()
 	return compile.Options{
 		Node: node, RichData: !isSet || rich.Bool(), Version: versioned, UUID: "<UUID>",
-		Settings: []data.Pair{data.P("strict_variables", data.OfBool(strictVariables))},
+		Settings: compile.SettingsOf([]data.Pair{data.P("strict_variables", data.OfBool(strictVariables))}),
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/syntax"
-	"indirtui/indirector/language/types"
 )
 
 // call compiles f(…) and Type(…).
@@ -254,10 +253,23 @@ func (c *callable) bind(f *frame, args []data.Value) error {
 		return nil
 	}
 	s, err := c.signature(f)
-	if err == nil && s.wrong(all) >= 0 {
-		err = Errorf("%s", rejection(c.subject, []*Signature{s}, all, nil))
+	if err != nil {
+		return err
 	}
-	return err
+	for i, v := range all {
+		of := s.at(i).Type
+		if of == nil {
+			continue
+		}
+		ok, err := f.thread.check(of, v)
+		if err == nil && !ok {
+			err = Errorf("%s", rejection(c.subject, []*Signature{s}, all, nil))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rest returns the arguments that the last parameter takes.
@@ -302,7 +314,11 @@ func (fn *function) result(f *frame, v data.Value) (data.Value, error) {
 		return v, nil
 	}
 	t, err := fn.returns.typeFrom(f)
-	if err == nil && !Accepts(t, v) {
+	if err != nil {
+		return v, err
+	}
+	ok, err := f.thread.check(t, v)
+	if err == nil && !ok {
 		err = Errorf("%s", Mismatch("value returned from "+fn.name+" has wrong type,", t, v))
 	}
 	return v, err
@@ -346,11 +362,16 @@ func (l *Lambda) Call(args ...data.Value) (data.Value, error) {
 	if j, ok := err.(*jump); ok && j.kind == toNext {
 		v, err = j.value, nil
 	}
-	if err == nil && l.code.returns != nil {
-		var result types.Type
-		if result, err = l.code.returns.typeFrom(f); err == nil && !Accepts(result, v) {
-			err = Errorf("%s", Mismatch("value returned from lambda has wrong type,", result, v))
-		}
+	if err != nil || l.code.returns == nil {
+		return v, err
+	}
+	result, err := l.code.returns.typeFrom(f)
+	if err != nil {
+		return v, err
+	}
+	ok, err := t.check(result, v)
+	if err == nil && !ok {
+		err = Errorf("%s", Mismatch("value returned from lambda has wrong type,", result, v))
 	}
 	return v, err
 }

@@ -226,7 +226,10 @@ func (t *Thread) Wrong(p *ContainerParam, v data.Value, library Library) ([]stri
 		return t.wrongDeferred(f, p, v, library)
 	}
 	of, err := p.typed.typeFrom(f)
-	if err != nil || Accepts(of, v) {
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := t.check(of, v); ok || err != nil {
 		return nil, err
 	}
 	return (&problem{kind: wrongType, at: " parameter '" + p.Name + "'", accepts: of, value: v}).lines(), nil

@@ -79,6 +79,11 @@ func TestMatchingLimit(t *testing.T) {
 		{"an operator", "100000.each |$i| { 'aaaaaaaa!' =~ " + slow + " }", "all matches together take more than 50ms"},
 		{"an option", "100000.each |$i| { case 'aaaaaaaa!' { " + slow + ": { } } }", "all matches together take more than 50ms"},
 		{"a function", "100000.each |$i| { regsubst('aaaaaaaa!', " + slow + ", '') }", "all matches together take more than 50ms"},
+		{"a type", "100000.each |$i| { 'aaaaaaaa!' =~ Pattern[" + slow + "] }", "all matches together take more than 50ms"},
+		{"a type within others", "type Slow = Optional[Variant[Integer, Pattern[" + slow + "]]]\n100000.each |$i| { ['aaaaaaaa!'] =~ Array[Slow] }", "all matches together take more than 50ms"},
+		{"a parameter", "100000.each |$i| { with('aaaaaaaa!') |Variant[Pattern[" + slow + "], String] $s| { } }", "all matches together take more than 50ms"},
+		{"a parameter of a function", "function f(Variant[Pattern[" + slow + "], String] $s) { $s }\n100000.each |$i| { f('aaaaaaaa!') }", "all matches together take more than 50ms"},
+		{"a function that asserts", "100000.each |$i| { assert_type(Variant[Pattern[" + slow + "], String], 'aaaaaaaa!') }", "all matches together take more than 50ms"},
 		{"linear ones", "1000.each |$i| { 'aaaaaaaa!' =~ /\\A((a+)+)+\\z/ }", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

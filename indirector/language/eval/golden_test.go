@@ -110,7 +110,7 @@ func evaluate(env string, programs *loader.Cache, code string, settings map[stri
 		Trusted: variables["trusted"], ServerFacts: variables["server_facts"],
 	}
 	_, err := site.Compile(context.Background(), options, compile.Options{
-		Node: node, Settings: []data.Pair{data.P("environment", data.OfString("production"))},
+		Node: node, Settings: compile.SettingsOf([]data.Pair{data.P("environment", data.OfString("production"))}),
 		End: func(run func(*eval.Program) (data.Value, error)) {
 			out.value, out.err = run(eval.Compile(prog, programs.Library()))
 		},

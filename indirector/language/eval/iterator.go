@@ -230,3 +230,16 @@ func Check(t types.Type, v data.Value) (bool, error) {
 	}
 	return types.Check(t, v)
 }
+
+// check is Check whose regular expressions take their time from that of the evaluation.
+func (t *Thread) check(of types.Type, v data.Value) (bool, error) {
+	if it, ok := v.Rich().(*Iterator); ok {
+		return types.Assignable(of, it.Type()), nil
+	}
+	return types.CheckWithin(t.matching, of, v)
+}
+
+// Check is what [Check] returns, within the time that the evaluation has for matches.
+func (c *Invocation) Check(t types.Type, v data.Value) (bool, error) {
+	return c.frame.thread.check(t, v)
+}

@@ -159,8 +159,11 @@ func (c *Invocation) Regexp(source string) (*onig.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	return re.Within(c.frame.thread.matching), nil
+	return c.frame.thread.Within(re), nil
 }
+
+// Within returns an expression whose matches take their time from that of the evaluation.
+func (t *Thread) Within(re *onig.Regexp) *onig.Regexp { return re.Within(t.matching) }
 
 // Made counts a list or hash that is made with all that is in it. The error ends the
 // evaluation.

@@ -32,7 +32,7 @@ func (c *compiler) match(n *syntax.Binary) code {
 
 func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 	if t, ok := types.AsType(pattern); ok {
-		return Check(t, v)
+		return f.thread.check(t, v)
 	}
 	source, ok := types.RegexpSource(pattern)
 	switch {
@@ -56,7 +56,7 @@ func matches(f *frame, n *syntax.Binary, v, pattern data.Value) (bool, error) {
 
 // find matches a text, and sets the match variables if it does.
 func (f *frame) find(re *onig.Regexp, s string) (bool, error) {
-	at, err := re.Within(f.thread.matching).Find(s)
+	at, err := f.thread.Within(re).Find(s)
 	if at == nil {
 		return false, err
 	}
@@ -246,7 +246,7 @@ func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 	for _, x := range l {
 		switch {
 		case isType:
-			if ok, err := Check(t, x); ok || err != nil {
+			if ok, err := f.thread.check(t, x); ok || err != nil {
 				return ok, err
 			}
 		case v.Kind() == data.String, kindOf(v) == isVersion:
@@ -263,7 +263,7 @@ func (f *frame) inList(l []data.Value, v data.Value) (bool, error) {
 // option reports whether an option of a case takes a value. Rule LANG-EV-04.
 func (f *frame) option(v, option data.Value) (bool, error) {
 	if t, ok := types.AsType(option); ok {
-		return Check(t, v)
+		return f.thread.check(t, v)
 	}
 	switch option.Kind() {
 	case data.List:

@@ -58,6 +58,10 @@ func (s *Scope) find(name string) *variable {
 // Set binds a variable, which may be one that programs cannot assign.
 func (s *Scope) Set(name string, v data.Value) { s.put(variable{name, v, true}) }
 
+// Share gives s, which has no variables, those of another scope. Neither may get more
+// of them.
+func (s *Scope) Share(all *Scope) { s.vars, s.index = all.vars, all.index }
+
 func (s *Scope) put(v variable) {
 	if old := s.find(v.name); old != nil {
 		*old = v

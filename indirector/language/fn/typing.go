@@ -97,7 +97,7 @@ func create(c *eval.Invocation, t types.Type, args []data.Value) (data.Value, er
 // is an error.
 func assertType(c *eval.Invocation, t types.Type) (data.Value, error) {
 	v := c.Args[1]
-	switch ok, err := eval.Check(t, v); {
+	switch ok, err := c.Check(t, v); {
 	case ok || err != nil:
 		return v, err
 	case c.Block != nil:

@@ -51,6 +51,9 @@ type Regexp struct {
 	budget *Budget // of matches by full; nil has no end
 }
 
+// String returns the expression as errors name it.
+func (re *Regexp) String() string { return "regular expression /" + re.source + "/" }
+
 // Compile compiles an expression. What Ruby does not compile is an error in its words;
 // what is not done here is one in ours, which wraps [errors.ErrUnsupported].
 func Compile(source string) (*Regexp, error) {
@@ -260,7 +263,7 @@ func (re *Regexp) findFull(s string, most int) ([][]int, error) {
 	}
 	runes := []rune(s)
 	offset := offsets(s, len(runes))
-	used := re.budget.begin(re.source)
+	used := re.budget.Begin(re)
 	var out [][]int
 	for from := 0; from <= len(runes) && len(out) != most; {
 		m, err := full.FindRunesMatchStartingAt(runes, from)

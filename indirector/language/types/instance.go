@@ -1,11 +1,13 @@
 package types
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"unicode/utf8"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/language/onig"
 )
 
 // Instance reports whether v is an instance of t; it is not, if a regular expression of t
@@ -19,6 +21,43 @@ func Instance(t Type, v data.Value) bool {
 func Check(t Type, v data.Value) (ok bool, err error) {
 	defer caught(&err)
 	return isInstance(t, v), nil
+}
+
+// CheckWithin is Check whose regular expressions take their time from a budget, as those of
+// [onig.Regexp.Within] do.
+func CheckWithin(b *onig.Budget, t Type, v data.Value) (bool, error) {
+	if !backtracks(t) {
+		return Check(t, v)
+	}
+	used := b.Begin(t)
+	ok, err := Check(t, v)
+	return ok, cmp.Or(err, used())
+}
+
+// backtracks reports whether a regular expression of t may take more than linear time. Of
+// types that are rare it is not looked for.
+func backtracks(t Type) bool {
+	switch t := t.(type) {
+	case nil, plain, stringType, enumType, integerType, floatType, booleanType, collectionType:
+		return false
+	case patternType:
+		return slices.ContainsFunc(t.patterns, func(r *regex) bool { return !r.compiled.Linear() })
+	case arrayType:
+		return backtracks(t.element)
+	case hashType:
+		return backtracks(t.key) || backtracks(t.value)
+	case containedType:
+		return backtracks(t.inner)
+	case tupleType:
+		return slices.ContainsFunc(t.types, backtracks)
+	case variantType:
+		return slices.ContainsFunc(t.types, backtracks)
+	case structType:
+		return slices.ContainsFunc(t.members, func(m member) bool { return backtracks(m.value) })
+	case *aliasType:
+		return t.recursive || backtracks(t.resolved)
+	}
+	return true
 }
 
 func isInstance(t Type, v data.Value) bool { return instance(t, v, nil, 0) }

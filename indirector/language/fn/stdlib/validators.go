@@ -361,7 +361,7 @@ func legacy() map[string][]way {
 	return map[string][]way{
 		"is_a": {{"Any value; Type type", func(c *call) (data.Value, error) {
 			t, _ := types.AsType(c.Args[1])
-			ok, err := eval.Check(t, c.Args[0])
+			ok, err := c.Check(t, c.Args[0])
 			return boolean(ok), err
 		}}},
 		"validate_legacy": {{"Any args*", func(c *call) (data.Value, error) {
