@@ -47,7 +47,7 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if in.Commands {
 		o.Generate, o.Validate = generate, validate
 	}
-	if o.Hiera.EnvironmentDir == "" {
+	if o.Hiera.EnvironmentDir == "" && !(in.Environment == "production" && l.isDefault(in.Environment)) {
 		return nil, environmentNotFound(in.Environment, get("environmentpath"))
 	}
 	if u := newUses(ctx, o.Hiera.EnvironmentDir, in.Facts, l.env.Now); u != nil {
@@ -134,6 +134,13 @@ func (l *language) version(command string, runs bool) func(context.Context) (dat
 		}
 		return data.OfInt(l.env.Now().Unix()), nil
 	}
+}
+
+// isDefault reports whether an environment is that of the settings. If production is, it is
+// there even without a directory, and has no manifests.
+func (l *language) isDefault(environment string) bool {
+	is, _ := l.env.Settings.Get("environment")
+	return is == environment
 }
 
 // environmentNotFound is Puppet's error about an environment without a directory.

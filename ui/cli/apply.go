@@ -21,8 +21,8 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/transaction"
-	"indirtui/indirector/resource/types"
 	"indirtui/ui/command"
 	"indirtui/ui/console"
 )
@@ -186,13 +186,15 @@ func (c *applyCommand) confirm(e *engine.Engine, catalog *model.Catalog) error {
 }
 
 // apply runs the catalog. When the program is to end, it goes on up to the next resource. Rule RES-SAFE-04.
-func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) (err error) {
+func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host *machine.Machine) (err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop, done := interrupts(ctx, cancel)
 	defer done()
+	values := deferred(e, host, catalog, c.p.rubyPath())
+	defer values.Close()
 	a := &command.Applying{
-		Engine: e, Host: host, Caller: "cli", File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e),
+		Engine: e, Host: host, Caller: "cli", Resolve: values.Resolve, File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e),
 	}
 	if a.Helper != nil {
 		defer func() { err = errors.Join(err, a.Helper.Close()) }()
@@ -279,8 +281,10 @@ func (p *program) applyHere(e *engine.Engine) func(context.Context, console.Appl
 		if err != nil {
 			return nil, err
 		}
+		values := deferred(e, host, catalog, p.rubyPath())
+		defer values.Close()
 		run := &command.Applying{
-			Engine: e, Host: host, Caller: "you", Noop: a.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Engine: e, Host: host, Caller: "you", Resolve: values.Resolve, Noop: a.Noop, Stop: func() bool { return ctx.Err() != nil },
 			Log: func(l model.Log) {
 				text, _ := transaction.ConsoleLine(l)
 				lines = append(lines, redacted(e, text))

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"indirtui/indirector"
+	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/model"
@@ -32,6 +33,8 @@ type Applying struct {
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
+	// Resolve computes deferred values, see [transaction.Options]; if it is nil, they fail.
+	Resolve func(ctx context.Context, v data.Value) (data.Value, error)
 	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
 	Helper *foreign.Helper
 }
@@ -47,7 +50,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	defer func() { err = errors.Join(err, release()) }()
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
-		Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
+		Resolve: a.Resolve, Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
 		Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
 	}
 	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too

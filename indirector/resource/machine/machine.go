@@ -38,6 +38,9 @@ func New(facts data.Value, setting func(name string) (string, bool)) *Machine {
 	return &Machine{facts, setting}
 }
 
+// Facts are those that the machine was made with.
+func (m *Machine) Facts() data.Value { return m.facts }
+
 // legacy are the names by which providers ask for facts, and where these are now.
 var legacy = map[string]string{
 	"osfamily":                  "os.family",

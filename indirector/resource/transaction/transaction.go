@@ -31,8 +31,9 @@ type Options struct {
 	// Provider returns what does a resource in the place of this program's own providers,
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
-	// Resolve computes deferred values. If it is nil, they fail.
-	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
+	// Resolve returns a value of the catalog without anything deferred, and with rich data
+	// as values. If it is nil, what is deferred fails. In a plan it must only look.
+	Resolve  func(ctx context.Context, v data.Value) (data.Value, error)
 	Observer Observer // may be nil
 	// Request applies a resource by a request of its own, whose terminus takes it: see
 	// [Visit]. If it is nil, resources are applied without requests.
