@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -23,13 +24,25 @@ import (
 	"indirtui/traces"
 )
 
+// CatalogFrom is where a catalog that is applied is from.
+type CatalogFrom uint8
+
+// What catalogs are from.
+const (
+	File     CatalogFrom = iota // which puppet apply does not finalize
+	Compiled                    // a manifest
+	Found                       // a terminus
+	Cached                      // a cache
+)
+
 // An Applying applies catalogs to this machine: a run, of which each resource is a
 // request.
 type Applying struct {
 	Engine *engine.Engine
 	Host   types.Host
 	Noop   bool            // whatever the setting is
-	File   bool            // the catalog is of a file, which puppet apply does not finalize
+	From   CatalogFrom     // what the catalog is of
+	Took   time.Duration   // to get it
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
@@ -51,7 +64,7 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
 		Resolve: a.Resolve, Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
-		Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
+		FromCache: a.From == Cached, Retrieval: a.Took, Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
 	}
 	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -60,11 +73,18 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	}
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
-	o.Unfinalized = a.File && a.Engine.Application == "apply" // Rule RES-CONV-04.
+	o.Unfinalized = a.From != Compiled && a.Engine.Application == "apply" // Rule RES-CONV-04.
+	o.Compiled = a.From == Compiled && a.Engine.Application == "apply"
+	if route, ok := a.Engine.Explain("catalog"); ok && (a.From == Found || a.From == Cached) {
+		o.IntoCache = route.Cache.Winner().Terminus != ""
+	}
 	run := &running{a, o.Report.TransactionUUID}
 	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
 	a.foreign(ctx, &o, catalog)
 	result = transaction.Run(ctx, catalog, o)
+	if result.Summary.IsNil() {
+		return result, nil // there was no run
+	}
 	run.report(context.WithoutCancel(ctx), result.Report)
 	return result, nil
 }

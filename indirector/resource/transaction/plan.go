@@ -88,7 +88,7 @@ func MakePlan(ctx context.Context, c *model.Catalog, o Options, checks bool) (*P
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.Host, Foreign: true, Log: t.log.resource})
+	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.Host, Foreign: true, Refused: true, Log: t.log.resource})
 	if err == nil {
 		err = catalog.Finalize(t.DefaultSchedules, t.ClientBucket)
 	}

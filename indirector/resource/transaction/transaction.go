@@ -42,8 +42,12 @@ type Options struct {
 	Sources providers.Sources
 	// Stop reports that a run is to end before the next resource. It may be nil.
 	Stop     func() bool
-	LogLevel string          // the lowest that is kept; "" is info
-	Log      func(model.Log) // takes each line as it is written; may be nil
+	// FromCache and IntoCache: the catalog was found in a cache, and is kept in one. They are
+	// logged.
+	FromCache, IntoCache bool
+	Retrieval            time.Duration   // how long it took to get the catalog
+	LogLevel             string          // the lowest that is kept; "" is info
+	Log                  func(model.Log) // takes each line as it is written; may be nil
 	// Report has what is known before the run: its start, ids, lines. It may be nil.
 	Report *model.Report
 }
@@ -54,6 +58,8 @@ type Result struct {
 	// Exit is as with detailed exit codes: bit 1 for changes, bit 2 for failures; 1 if the
 	// catalog was not applied. Rule RES-REP-06.
 	Exit int
+	// Summary is what the file of the last run has. It is nil if there was no run.
+	Summary data.Value
 	// FailedToGenerate reports that resources could not make others: the run failed, though
 	// no resource did.
 	FailedToGenerate bool
