@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"indirtui/indirector"
@@ -85,8 +86,21 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	if result.Summary.IsNil() {
 		return result, nil // there was no run
 	}
-	run.report(context.WithoutCancel(ctx), result.Report)
+	sent := result.Report
+	if a.setting("exclude_unchanged_resources") == "true" {
+		sent = withoutUnchanged(sent)
+	}
+	run.report(context.WithoutCancel(ctx), sent)
 	return result, nil
+}
+
+// withoutUnchanged is a report without resources that nothing happened to. Rule RES-REP-03.
+func withoutUnchanged(r *model.Report) *model.Report {
+	out := *r
+	out.Statuses = slices.DeleteFunc(slices.Clone(r.Statuses), func(s model.ResourceStatus) bool {
+		return !s.Failed && !s.FailedToRestart && !s.OutOfSync && !s.Skipped
+	})
+	return &out
 }
 
 // foreign lets the helper do what this program does not do itself.

@@ -123,6 +123,9 @@ func forTypes(v data.Value) data.Value {
 		if inner, ok := types.Unwrap(v); ok {
 			return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", forTypes(inner))})
 		}
+		if source, ok := types.RegexpSource(v); ok {
+			return data.OfRich(pattern(source))
+		}
 		if types.KindOf(v) == types.BinaryRich {
 			text, _ := base64.StdEncoding.DecodeString(v.Rich().String()) // which is how it is written
 			return data.OfString(string(text))
@@ -130,3 +133,14 @@ func forTypes(v data.Value) data.Value {
 	}
 	return v
 }
+
+// A pattern is a regular expression as agents have it: its text is Ruby's.
+type pattern string
+
+func (p pattern) String() string { return "(?-mix:" + string(p) + ")" }
+
+// EqualRich implements data.RichValue.
+func (p pattern) EqualRich(o data.RichValue) bool { return data.RichValue(p) == o }
+
+// Literal is how messages have it.
+func (p pattern) Literal() string { return string(p) }

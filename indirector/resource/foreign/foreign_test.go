@@ -139,7 +139,7 @@ func (s *site) applied(t *testing.T, noop bool, resources ...model.Resource) (li
 	o := transaction.Options{System: m, Types: all, Foreign: true, Provider: s.helper.Provider, Settings: transaction.Settings{Noop: noop, ClientBucket: s.dir + "/bucket"}}
 	result := transaction.Run(t.Context(), c, o)
 	for _, l := range result.Report.Logs {
-		if text, _ := transaction.ConsoleLine(l); !strings.Contains(text, "Applied catalog in") {
+		if text, _ := transaction.ConsoleLine(l); !strings.Contains(text, "Applied catalog in") && !strings.Contains(text, "Using environment") {
 			lines = append(lines, strings.ReplaceAll(text, s.dir, "DIR"))
 		}
 	}

@@ -135,7 +135,7 @@ func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) 
 		m := p.system(kase, p.settings(c.Settings, more, settings))
 		m.Raise(flags)
 		result := transaction.Run(t.Context(), catalogOf(t, p.expand(c.Catalogs[int(manifest)])), transaction.Options{
-			Settings: agent(m), System: m, Host: m.Selection(), Types: allTypes(), Report: frame(m),
+			Settings: agent(m), System: m, Host: m.Selection(), Types: allTypes(), FromCache: true, IntoCache: true,
 		})
 		flags = m.Flags()
 		compare("exit", s.Exit, result.Exit)

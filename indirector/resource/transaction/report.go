@@ -35,9 +35,7 @@ func (t *transaction) finishReport() {
 			s.Events = append(s.Events, e.Event)
 			r.NoopPending = r.NoopPending || e.Status == "noop"
 		}
-		if !t.ExcludeUnchanged || s.hasFailed() || s.OutOfSync || s.Skipped {
-			r.Statuses = append(r.Statuses, s.ResourceStatus)
-		}
+		r.Statuses = append(r.Statuses, s.ResourceStatus)
 	}
 	if t.failedToGenerate || !r.TransactionCompleted {
 		r.Status = "failed"

@@ -19,7 +19,6 @@ type Settings struct {
 	Agent                                   bool // run as the agent, which keeps a transaction store
 	Unfinalized                             bool // as puppet apply --catalog: no defaults are added, and relationships are not checked before
 	Compiled                                bool // as puppet apply FILE: a catalog that cannot be converted is no run
-	ExcludeUnchanged                        bool // only what is worth it is in the report
 	Tags, SkipTags                          []string
 	Certname, Environment                   string
 	Prerun, Postrun                         string // commands around the run
@@ -43,8 +42,7 @@ func ReadSettings(h types.Host) Settings {
 		PreprocessDeferred: text("preprocess_deferred") != "false", WriteSummary: flag("write_catalog_summary"),
 		Tags: splitTags(text("tags")), SkipTags: splitTags(text("skip_tags")),
 		Certname: text("certname"), Environment: text("environment"),
-		ExcludeUnchanged: flag("exclude_unchanged_resources"),
-		Prerun:           text("prerun_command"), Postrun: text("postrun_command"),
+		Prerun: text("prerun_command"), Postrun: text("postrun_command"),
 		StateFile: text("statefile"), StoreFile: text("transactionstorefile"),
 		ClassFile: text("classfile"), ResourceFile: text("resourcefile"), SummaryFile: text("lastrunfile"),
 		ClientBucket: text("clientbucketdir"), GraphDir: text("graphdir"), StateTTL: ttl,
