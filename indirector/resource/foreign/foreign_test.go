@@ -356,7 +356,7 @@ func TestWithout(t *testing.T) {
 		declared("Brick", "/b"), declared("Notify", "n"), declared("Notify", "after", "require", "Brick[/b]"),
 	}}
 	result := transaction.Run(t.Context(), c, transaction.Options{
-		System: system.New(machine.New(data.OfHash(nil), nil)), Types: types.All(), Foreign: true,
+		System: system.New(machine.New(data.OfHash(nil), nil)), Types: types.All(), Foreign: true, LogLevel: "notice",
 		Settings: transaction.Settings{ClientBucket: t.TempDir()},
 	})
 	var got []string
