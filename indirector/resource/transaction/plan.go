@@ -95,7 +95,7 @@ func MakePlan(ctx context.Context, c *model.Catalog, o Options, checks bool) (*P
 	if err != nil {
 		return nil, err
 	}
-	t.catalog = catalog
+	t.catalog, t.native.Sources = catalog, withInlined(t.Sources, c)
 	if err := t.evaluate(); err != nil {
 		return nil, t.withCycles(err)
 	}

@@ -123,4 +123,3 @@ func (t *transaction) exit() int {
 	}
 	return code
 }
-

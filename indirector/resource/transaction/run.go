@@ -102,6 +102,7 @@ func (t *transaction) converted(c *model.Catalog) error {
 	if err != nil {
 		return err
 	}
+	t.native.Sources = withInlined(t.Sources, c)
 	if !t.Unfinalized {
 		if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
 			return err

@@ -41,7 +41,7 @@ type Options struct {
 	// Sources has what files are copied from that is not on this machine. It may be nil.
 	Sources providers.Sources
 	// Stop reports that a run is to end before the next resource. It may be nil.
-	Stop     func() bool
+	Stop func() bool
 	// FromCache and IntoCache: the catalog was found in a cache, and is kept in one. They are
 	// logged.
 	FromCache, IntoCache bool
