@@ -80,7 +80,8 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 		o.IntoCache = route.Cache.Winner().Terminus != ""
 	}
 	run := &running{a, o.Report.TransactionUUID}
-	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
+	requests := &providers.Requests{Do: run.ask}
+	o.Request, o.Sources, o.Buckets = run.request, requests, requests
 	a.foreign(ctx, &o, catalog)
 	result = transaction.Run(ctx, catalog, o)
 	if result.Summary.IsNil() {

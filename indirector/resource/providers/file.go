@@ -23,6 +23,7 @@ type file struct {
 	warned bool // about owners
 	// remote has sources that are not files of this machine; it may be nil.
 	remote  Sources
+	buckets Buckets
 	sources map[*types.Resource]*Source // that were found
 }
 

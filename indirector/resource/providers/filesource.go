@@ -51,6 +51,17 @@ type Sources interface {
 	Open(ctx context.Context, s *Source) (io.ReadCloser, error)
 }
 
+// Buckets keeps files on servers, before they are changed.
+type Buckets interface {
+	Keep(ctx context.Context, b BucketServer, name string, content []byte) (sum string, err error)
+}
+
+// A BucketServer is a server that keeps files. Without a host it is that of the settings.
+type BucketServer struct {
+	Host, Port string
+	Digest     string // the kind of checksums
+}
+
 // Inlined are Sources that know what a static catalog has of its files, by the titles of
 // these. For that nothing is asked. Rule TERM-COMP-09.
 type Inlined interface {

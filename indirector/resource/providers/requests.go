@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -18,7 +19,10 @@ type Requests struct {
 	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
 }
 
-var _ Sources = (*Requests)(nil)
+var (
+	_ Sources = (*Requests)(nil)
+	_ Buckets = (*Requests)(nil)
+)
 
 func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string, q Query, more ...indirector.Option) (*indirector.Response, error) {
 	links := "manage"
@@ -109,4 +113,22 @@ func (r *Requests) Open(ctx context.Context, s *Source) (io.ReadCloser, error) {
 		}
 	}
 	return nil, fmt.Errorf("find the content of %q: %w", s.URL, indirector.ErrNotFound)
+}
+
+// Keep keeps a file in the bucket of a server, unless that has it already. Rules RES-FILE-18
+// and RES-MISC-03.
+func (r *Requests) Keep(ctx context.Context, b BucketServer, name string, content []byte) (string, error) {
+	file, err := model.NewFileBucketFile(b.Digest, content)
+	if err != nil {
+		return "", err
+	}
+	key := "filebucket://" + net.JoinHostPort(b.Host, b.Port) + "/" + file.Key() + "/" + name
+	resp, err := r.Do(ctx, indirector.NewRequest("file_bucket_file", indirector.Head, key, nil, nil))
+	if err == nil && resp.Value != true {
+		_, err = r.Do(ctx, indirector.NewRequest("file_bucket_file", indirector.Save, key, file, nil))
+	}
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return "", errors.New(indirector.Message(err))
+	}
+	return file.Checksum, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"indirtui/indirector"
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
@@ -77,5 +78,38 @@ func TestStatic(t *testing.T) {
 	}
 	if log := fmt.Sprint(result.Report.Logs); result.Exit != 6 || !strings.Contains(log, "File written to disk did not match desired checksum; discarding changes") {
 		t.Errorf("exit %d, got %s", result.Exit, log)
+	}
+}
+
+// TestServerBucket: a file is sent to the bucket of a server before it is changed, unless
+// that has it. Rules RES-FILE-18 and RES-MISC-03.
+func TestServerBucket(t *testing.T) {
+	t.Parallel()
+	const sum = "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"
+	for _, has := range []bool{false, true} {
+		t.Run(fmt.Sprint("the server has it: ", has), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			systemtest.Tree{"f": {Content: "a\n"}}.Plant(t, p.dir+"/root")
+			var asked []string
+			do := func(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+				asked = append(asked, fmt.Sprint(req.Verb, " ", req.Key))
+				return &indirector.Response{Value: has}, nil
+			}
+			text := `{"name": "n", "version": 1, "catalog_format": 2, "environment": "production", "edges": [], "classes": [], "resources": [
+				{"type": "Filebucket", "title": "far", "kind": "compilable_type", "parameters": {"server": "bucket.example.com", "path": false}},
+				{"type": "File", "title": "@ROOT@/f", "kind": "compilable_type", "parameters": {"content": "b", "backup": "far"}}]}`
+			m := p.system(systemtest.Case{}, p.settings(map[string]any{"serverport": "8140"}))
+			result := transaction.Run(t.Context(), catalogOf(t, p.expand([]byte(text))), transaction.Options{
+				Settings: agent(m), System: m, Types: allTypes(), Buckets: &providers.Requests{Do: do},
+			})
+			want := []string{"head filebucket://bucket.example.com:8140/sha256/" + sum + "/" + p.dir + "/root/f"}
+			if !has {
+				want = append(want, strings.Replace(want[0], "head", "save", 1))
+			}
+			if !slices.Equal(asked, want) || result.Exit != 2 {
+				t.Errorf("exit %d, asked %q, want %q; %v", result.Exit, asked, want, result.Report.Logs)
+			}
+		})
 	}
 }

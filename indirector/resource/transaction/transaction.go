@@ -40,6 +40,8 @@ type Options struct {
 	Request func(ctx context.Context, v *Visit) error
 	// Sources has what files are copied from that is not on this machine. It may be nil.
 	Sources providers.Sources
+	// Buckets keeps files on servers. It may be nil.
+	Buckets providers.Buckets
 	// Stop reports that a run is to end before the next resource. It may be nil.
 	Stop func() bool
 	// FromCache and IntoCache: the catalog was found in a cache, and is kept in one. They are
@@ -113,7 +115,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.Host == nil {
 		t.Host = t.System
 	}
-	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources}
+	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources, Buckets: t.Buckets}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }
