@@ -82,9 +82,14 @@ func (m *Machine) Feature(name string) bool {
 	case "selinux":
 		return m.Exists("/sys/fs/selinux/enforce")
 	case "libuser":
-		return m.Which("lgroupadd") != "" && m.Which("luseradd") != ""
+		return executable("/usr/sbin/lgroupadd") && executable("/usr/sbin/luseradd") && m.Exists(types.LibuserConf(m))
 	}
 	return false
+}
+
+func executable(path string) bool {
+	found, err := exec.LookPath(path)
+	return err == nil && found == path
 }
 
 // Exists reports whether there is a file of this path.

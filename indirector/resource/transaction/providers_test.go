@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"indirtui/indirector/golden"
 	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
 )
@@ -25,6 +26,27 @@ import (
 func TestGoldenRalProviders(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t, "providers.jsonl") {
+		var id string
+		decode(t, row["id"], &id)
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			for _, problem := range scripted(t, row) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// TestRecordedLibuser is TestGoldenRalProviders for accounts where libuser is installed:
+// members of groups, and forcelocal. The cases have the files of the machine that was
+// recorded in their trees. Rule RES-USER-05.
+func TestRecordedLibuser(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/libuser/providers.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range golden.Decode[map[string]json.RawMessage](t, bytes.NewReader(text)) {
 		var id string
 		decode(t, row["id"], &id)
 		t.Run(id, func(t *testing.T) {
@@ -69,20 +91,25 @@ func changing(calls []callRow) []string {
 		maps.DeleteFunc(env, func(name, _ string) bool { return slices.Contains(ofProcess, name) })
 		if m := setPassword.FindStringSubmatch(line); m != nil {
 			line, c.Stdin = path.Dir(m[1])+"/chpasswd -e", m[3]+":"+m[2]+"\n"
+			delete(env, "LIBUSER_CONF")
 		}
 		text := line
 		for _, part := range []string{c.Stdin, c.UID, c.GID} {
 			text += "\n  " + part
 		}
 		for _, name := range slices.Sorted(maps.Keys(env)) {
-			text += "\n  " + name + "=" + env[name]
+			value := env[name]
+			if strings.HasSuffix(value, "/puppet/util/libuser.conf") {
+				value = "<PUPPET_LIB>/puppet/util/libuser.conf"
+			}
+			text += "\n  " + name + "=" + value
 		}
 		all = append(all, text+fmt.Sprint("\n  exit ", c.Exit))
 	}
 	return all
 }
 
-var setPassword = regexp.MustCompile(`^(\S+/usermod) -p (\S+) (\S+)$`)
+var setPassword = regexp.MustCompile(`^(\S+/l?usermod) -p (\S+) (\S+)$`)
 
 func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) {
 	var c struct {
