@@ -51,6 +51,11 @@ func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]dat
 	if err := f.adopt(ctx, s, r); err != nil {
 		return nil, err
 	}
+	if s.Feature("selinux") {
+		if err := f.defaultContext(ctx, s, r); err != nil {
+			return nil, err
+		}
+	}
 	info, ok, err := f.stat(ctx, s, r)
 	if err != nil || !ok {
 		return missing(r), err
@@ -118,7 +123,7 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 	case "mtime":
 		return data.OfString(timeText(info.MTime)), nil
 	}
-	return data.Value{}, nil // SELinux: not known
+	return f.selected(ctx, s, r, name)
 }
 
 // checksumKind is how the content of a file is compared.
