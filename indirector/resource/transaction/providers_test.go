@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -16,8 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector/golden"
-	"indirtui/indirector/resource/systemtest"
-	"indirtui/indirector/resource/transaction"
 )
 
 // TestGoldenRalProviders applies catalogs over scripted commands and accounts: reports and
@@ -30,7 +27,7 @@ func TestGoldenRalProviders(t *testing.T) {
 		decode(t, row["id"], &id)
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			for _, problem := range scripted(t, row) {
+			for _, problem := range applyCase(t, row, scripted(t)) {
 				t.Error(problem)
 			}
 		})
@@ -51,7 +48,7 @@ func TestRecordedLibuser(t *testing.T) {
 		decode(t, row["id"], &id)
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			for _, problem := range scripted(t, row) {
+			for _, problem := range applyCase(t, row, scripted(t)) {
 				t.Error(problem)
 			}
 		})
@@ -111,101 +108,16 @@ func changing(calls []callRow) []string {
 
 var setPassword = regexp.MustCompile(`^(\S+/l?usermod) -p (\S+) (\S+)$`)
 
-func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) {
-	var c struct {
-		Settings map[string]any
-		Full     bool
-		Tree     systemtest.Tree
-		Steps    []struct {
-			Step   map[string]any
-			Exit   int
-			Report *reportRow
-			Calls  []callRow
-			Tree   map[string]string
+// scripted compares the commands that were run with those that were recorded.
+func scripted(t *testing.T) func(*caseRow, *stepRow) string {
+	return func(c *caseRow, s *stepRow) string {
+		var want, got []callRow
+		decode(t, s.Calls, &want)
+		b, err := json.Marshal(c.now.Calls())
+		if err != nil {
+			t.Fatal(err)
 		}
-		Catalogs []json.RawMessage
+		decode(t, []byte(c.place.norm(string(b))), &got)
+		return cmp.Diff(changing(want), changing(got))
 	}
-	p := newPlace(t)
-	var kase systemtest.Case
-	text, err := json.Marshal(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decode(t, p.expand(text), &kase)
-	// The pipe of a command is one of the recorder.
-	row["steps"] = bytes.ReplaceAll(row["steps"], []byte("#<StringIO:0xXXXX>"), []byte("#<IO:(closed)>"))
-	for name, to := range map[string]any{"settings": &c.Settings, "full": &c.Full, "tree": &c.Tree, "steps": &c.Steps, "catalogs": &c.Catalogs} {
-		decode(t, row[name], to)
-	}
-	c.Tree.Plant(t, p.dir+"/root")
-	before := p.tree(t)
-	var flags []string
-	for i, s := range c.Steps {
-		compare := func(what string, want, got any) {
-			if d := cmp.Diff(want, got); d != "" {
-				problems = append(problems, fmt.Sprintf("step %d, %s: want -, got +\n%s", i, what, d))
-			}
-		}
-		if shell, ok := s.Step["shell"].(string); ok {
-			flags = p.shell(t, shell, flags)
-			before = p.tree(t)
-			continue
-		}
-		manifest, _ := s.Step["manifest"].(float64)
-		settings := map[string]any{}
-		for _, name := range []string{"noop", "tags", "skip_tags"} {
-			if v, ok := s.Step[name]; ok {
-				settings[name] = v
-			}
-		}
-		more, _ := s.Step["settings"].(map[string]any)
-		m := p.system(kase, p.settings(c.Settings, more, settings))
-		m.Raise(flags)
-		result := transaction.Run(t.Context(), catalogOf(t, p.expand(c.Catalogs[int(manifest)])), transaction.Options{
-			Settings: agent(m), System: m, Host: m.Selection(), Types: allTypes(), FromCache: true, IntoCache: true,
-		})
-		flags = m.Flags()
-		compare("exit", s.Exit, result.Exit)
-		compare("report", s.Report, reportRowOf(t, p, result, c.Full))
-		compare("calls", changing(s.Calls), changing(callsOf(t, p, m)))
-		if s.Tree != nil {
-			before = s.Tree
-		}
-		now := p.tree(t)
-		compare("tree", before, now)
-		before = now
-	}
-	return problems
-}
-
-// shell changes something between two runs, such as the flags, which it finds in a file.
-func (p place) shell(t *testing.T, script string, flags []string) []string {
-	t.Helper()
-	file := p.dir + "/flags"
-	if err := os.WriteFile(file, []byte(strings.Join(flags, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), "sh", "-ec", script)
-	c.Dir = p.dir + "/root"
-	c.Env = append(os.Environ(), "ROOT="+c.Dir)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil // it was removed
-	}
-	return strings.Fields(string(text))
-}
-
-// callsOf are the commands of a system, with placeholders.
-func callsOf(t *testing.T, p place, m *systemtest.System) []callRow {
-	t.Helper()
-	b, err := json.Marshal(m.Calls())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []callRow
-	decode(t, []byte(p.norm(string(b))), &all)
-	return all
 }
