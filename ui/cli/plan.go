@@ -8,8 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indirtui/indirector"
-	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/foreign"
@@ -157,17 +155,5 @@ func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Cat
 // thisMachine is the host that the program runs on, with facts of its own.
 func thisMachine(ctx context.Context, e *engine.Engine) (*machine.Machine, error) {
 	certname, _ := e.Settings.Get("certname")
-	resp, err := e.Once(ctx, &indirector.Request{
-		Indirection: "facts", Verb: indirector.Find, Key: certname, Terminus: "facter", Cache: indirector.Off, Caller: "cli",
-	})
-	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
-		return nil, fmt.Errorf("find the facts of this machine: %w", err)
-	}
-	facts := data.OfHash(nil)
-	if resp != nil {
-		if f, ok := resp.Instance().(*model.Facts); ok {
-			facts = f.Values
-		}
-	}
-	return machine.New(facts, offline(e).Setting), nil
+	return machine.Here(ctx, e.Once, certname, "cli", offline(e).Setting)
 }
