@@ -20,6 +20,11 @@ func RubyClass(v Value) string {
 		return "Array"
 	case Hash:
 		return "Hash"
+	case Rich:
+		if c, ok := v.Rich().(interface{ RubyClass() string }); ok {
+			return c.RubyClass()
+		}
+		return "Object"
 	default:
 		return "String"
 	}

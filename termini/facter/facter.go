@@ -194,6 +194,7 @@ func (t *Terminus) options(req *indirector.Request) Options {
 		o.Legacy = isTrue(req.Option("show_legacy")) || len(queries(req)) > 0
 		return o
 	}
+	o.Legacy = o.Legacy || isTrue(req.Option("show_legacy"))
 	o.Extra = append(o.Extra, model.LocalFacts(get("certname"), puppetVersion, get("noop") == "true")...)
 	return o
 }

@@ -55,8 +55,9 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	if err != nil {
 		return nil, err
 	}
+	requests := &providers.Requests{Do: t.env.Do}
 	o := transaction.Options{
-		Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All(), Sources: &providers.Requests{Do: t.env.Do},
+		Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All(), Sources: requests, Buckets: requests,
 	}
 	if isForeign(req) {
 		if err := t.foreign(ctx, req, l, &o); err != nil {

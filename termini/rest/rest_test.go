@@ -80,6 +80,28 @@ func TestClosureL8Kinds(t *testing.T) {
 	}
 }
 
+// TestContentOfVersion: the content of a file of a static catalog is that of its version of
+// the code. Rule TERM-COMP-09.
+func TestContentOfVersion(t *testing.T) {
+	t.Parallel()
+	var asked string
+	h := against(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r.Method + " " + r.URL.String() + " " + r.Header.Get("Accept")
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.WriteString(w, "old\n")
+	})
+	o := op{indirection: "file_content", verb: "find", key: "puppet:///modules/m/a b"}
+	req := o.request()
+	req.Options = append(req.Options, indirector.Option{Name: "code_id", Value: "v7"}, indirector.Option{Name: "content_uri", Value: "puppet:///modules/m/files/a b"})
+	_, err := h.Do(t.Context(), req)
+	if want := "GET /puppet/v3/static_file_content/modules/m/files/a%20b?environment=production&code_id=v7 application/octet-stream"; err != nil || asked != want {
+		t.Errorf("asked %q, %v, want %q", asked, err, want)
+	}
+	if notes := h.recorder.last(t).Notes; len(notes) == 0 || !strings.Contains(notes[0].Text, "static_file_content") {
+		t.Errorf("got the notes %v", notes)
+	}
+}
+
 // TestForward names the client to the server.
 func TestForward(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,6 +154,10 @@ type content struct{ *service }
 
 // Find requests the file, which is streamed. Rule: gap L10.
 func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
+	if x, ok := ofVersion(req); ok {
+		traces.AddNote(ctx, "asked as static_file_content of "+x.Key+", as it is in a version of the code")
+		req = x
+	}
 	answer, err := t.ask(ctx, req, true)
 	if err != nil {
 		return nil, err
@@ -165,6 +170,21 @@ func (t *content) Find(ctx context.Context, req *indirector.Request) (indirector
 		return nil, err
 	}
 	return &model.FileContent{Path: "/this/is/a/fake/path", Contents: contents}, nil
+}
+
+// ofVersion is the request for a file of a static catalog as it is in a version of the
+// code: content_uri has its path, and code_id the version.
+func ofVersion(req *indirector.Request) (*indirector.Request, bool) {
+	uri, hasURI := req.Option("content_uri").(string)
+	id, hasID := req.Option("code_id").(string)
+	u, err := url.Parse(strings.ReplaceAll(uri, " ", "%20"))
+	if !hasURI || !hasID || err != nil {
+		return nil, false
+	}
+	out := *req
+	out.Indirection, out.Key = "static_file_content", strings.TrimPrefix(u.Path, "/")
+	out.Options = []indirector.Option{{Name: "code_id", Value: id}}
+	return &out, true
 }
 
 // resources has been in Puppet until version 3.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -21,8 +22,8 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/transaction"
-	"indirtui/indirector/resource/types"
 	"indirtui/ui/command"
 	"indirtui/ui/console"
 	"indirtui/ui/demo"
@@ -34,9 +35,11 @@ type applyCommand struct {
 	compiling
 	noop, really, detailed               bool
 	showDiff, ignoreSchedules, evaltrace bool
-	verbose                              bool
+	verbose, test, summarize             bool
 	tags, skipTags                       []string
 	host                                 string
+	from                                 command.CatalogFrom
+	took                                 time.Duration // to get the catalog
 }
 
 func (c *applyCommand) build(cmd *cobra.Command) {
@@ -76,6 +79,8 @@ Exit code: without --noop and --really that of plan; else 0, with --detailed-exi
 	f.BoolVar(&c.ignoreSchedules, "ignoreschedules", false, "apply what is not due as well")
 	f.BoolVar(&c.evaltrace, "evaltrace", false, "log each resource as it is evaluated; implies --verbose")
 	f.BoolVar(&c.verbose, "verbose", false, "log what is of level info, too")
+	f.BoolVarP(&c.test, "test", "t", false, "--verbose, --show_diff and --detailed-exitcodes")
+	f.BoolVar(&c.summarize, "summarize", false, "print a summary of the run at its end")
 	f.StringSliceVar(&c.tags, "tags", nil, "only resources with one of these `TAGS`")
 	f.StringSliceVar(&c.skipTags, "skip_tags", nil, "no resources with one of these `TAGS`")
 	f.StringVar(&c.host, "host", "", "the `NAME` of the host that the catalog is of, if it is not this one")
@@ -84,6 +89,9 @@ Exit code: without --noop and --really that of plan; else 0, with --detailed-exi
 func (c *applyCommand) run(ctx context.Context, args []string) error {
 	if (c.noop || c.really) && !c.p.write {
 		return &command.UsageError{What: "--noop and --really write: files of state, the report, and with --really this machine", Advice: "add --write"}
+	}
+	if c.test {
+		c.verbose, c.showDiff, c.detailed = true, true, true
 	}
 	c.settings()
 	do := func(e *engine.Engine) error { return c.with(ctx, e, args[0]) }
@@ -105,6 +113,7 @@ func (c *applyCommand) settings() {
 		{"show_diff", c.showDiff},
 		{"ignoreschedules", c.ignoreSchedules},
 		{"evaltrace", c.evaltrace},
+		{"summarize", c.summarize},
 	} {
 		if f.value {
 			c.p.set = append(c.p.set, f.name+"=true")
@@ -121,9 +130,15 @@ func (c *applyCommand) settings() {
 }
 
 func (c *applyCommand) with(ctx context.Context, e *engine.Engine, arg string) error {
+	begin := time.Now()
 	catalog, err := c.catalog(ctx, e, arg)
 	if err != nil {
 		return err
+	}
+	c.took = time.Since(begin)
+	if c.from == command.Compiled && (c.noop || c.really) {
+		c.log(e, model.Log{Level: "notice", Message: fmt.Sprintf("Compiled catalog for %s in environment %s in %.2f seconds",
+			catalog.Name, catalog.Environment, c.took.Seconds())})
 	}
 	if !c.noop && !c.really {
 		return (&planCommand{p: c.p, format: "text"}).plan(ctx, e, catalog)
@@ -140,9 +155,19 @@ func (c *applyCommand) with(ctx context.Context, e *engine.Engine, arg string) e
 
 // catalog is the one that the argument means; a manifest is compiled for this host.
 func (c *applyCommand) catalog(ctx context.Context, e *engine.Engine, arg string) (*model.Catalog, error) {
-	if c.manifest == "" {
-		return c.p.catalog(ctx, e, arg)
+	switch {
+	case c.manifest != "":
+	case isNode(arg):
+		c.from = command.Found
+		catalog, cached, err := c.p.catalogOfNode(ctx, e, arg)
+		if cached {
+			c.from = command.Cached
+		}
+		return catalog, err
+	default:
+		return c.p.catalogFile(arg)
 	}
+	c.from = command.Compiled
 	certname, _ := e.Settings.Get("certname")
 	req, _, err := c.request(ctx, e, certname, data.Value{})
 	if err != nil {
@@ -187,13 +212,15 @@ func (c *applyCommand) confirm(e *engine.Engine, catalog *model.Catalog) error {
 }
 
 // apply runs the catalog. When the program is to end, it goes on up to the next resource. Rule RES-SAFE-04.
-func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host types.Host) (err error) {
+func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host *machine.Machine) (err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop, done := interrupts(ctx, cancel)
 	defer done()
+	values := deferred(e, host, catalog, c.p.rubyPath())
+	defer values.Close()
 	a := &command.Applying{
-		Engine: e, Host: host, Caller: "cli", File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e),
+		Engine: e, Host: host, Caller: "cli", Resolve: values.Resolve, From: c.from, Took: c.took, Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e),
 	}
 	if a.Helper != nil {
 		defer func() { err = errors.Join(err, a.Helper.Close()) }()
@@ -204,6 +231,12 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	}
 	if err != nil {
 		return err
+	}
+	if result.Summary.IsNil() {
+		return exit(exitFailed) // there was no run
+	}
+	if wanted, _ := e.Settings.Get("summarize"); wanted == "true" {
+		fmt.Fprint(c.p.out, cleanLines([]byte(transaction.SummaryText(result.Summary))))
 	}
 	if err := c.story(e); err != nil {
 		return err
@@ -240,7 +273,7 @@ func interrupts(ctx context.Context, cancel func()) (stop func() bool, done func
 // log prints a line as Puppet does. Rule RES-REP-10.
 func (c *applyCommand) log(e *engine.Engine, l model.Log) {
 	text, isErr := transaction.ConsoleLine(l)
-	text = cleanLines([]byte(redacted(e, text)))
+	text = mapLines(redacted(e, text), cleanButTabs)
 	if isErr {
 		_ = c.p.out.Flush() // what was before it is above it
 		fmt.Fprint(c.p.Err, text)
@@ -248,6 +281,15 @@ func (c *applyCommand) log(e *engine.Engine, l model.Log) {
 	}
 	fmt.Fprint(c.p.out, text)
 	_ = c.p.out.Flush() // an error is found at the end
+}
+
+// cleanButTabs is clean for a line of a file or a diff, which may have tabs.
+func cleanButTabs(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = clean(part)
+	}
+	return strings.Join(parts, "\t")
 }
 
 // story prints what happened in one sentence, which names the first cause.
@@ -287,8 +329,14 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, con
 		if d, is := on.(*demo.Site); is {
 			m := d.Machine(offline(e).Setting)
 			run.Host, run.System, run.Sources = m, m.Changeable(), d.Modules()
-		} else if run.Host, err = thisMachine(ctx, e); err != nil {
-			return nil, err
+		} else {
+			host, err := thisMachine(ctx, e)
+			if err != nil {
+				return nil, err
+			}
+			values := deferred(e, host, catalog, p.rubyPath())
+			defer values.Close()
+			run.Host, run.Resolve = host, values.Resolve
 		}
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()

@@ -15,6 +15,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/transaction"
+	"indirtui/traces"
 	"indirtui/ui/command"
 )
 
@@ -26,10 +27,17 @@ const maxCatalog = 256 << 20
 
 // catalog returns the catalog that an argument means.
 func (p *program) catalog(ctx context.Context, e *engine.Engine, arg string) (*model.Catalog, error) {
-	if _, err := os.Stat(arg); arg != "-" && errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(arg, filepath.Separator) {
-		return p.catalogOfNode(ctx, e, arg)
+	if isNode(arg) {
+		c, _, err := p.catalogOfNode(ctx, e, arg)
+		return c, err
 	}
 	return p.catalogFile(arg)
+}
+
+// isNode reports whether an argument means a node: there is no file of that name.
+func isNode(arg string) bool {
+	_, err := os.Stat(arg)
+	return arg != "-" && errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(arg, filepath.Separator)
 }
 
 // catalogFile reads a catalog in a file; - is standard input.
@@ -85,21 +93,22 @@ func formatOfText(b []byte) string {
 	return "json"
 }
 
-func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (*model.Catalog, error) {
+// catalogOfNode finds the catalog of a node, and reports whether a cache had it.
+func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, cached bool, err error) {
 	resp, err := e.Once(ctx, &indirector.Request{
 		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli",
 	})
 	if errors.Is(err, indirector.ErrNotFound) {
-		return nil, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
+		return nil, false, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	c, ok := resp.Instance().(*model.Catalog)
 	if !ok {
-		return nil, fmt.Errorf("the answer for %s is no catalog", node)
+		return nil, false, fmt.Errorf("the answer for %s is no catalog", node)
 	}
-	return c, nil
+	return c, resp.Served == traces.ByCache, nil
 }
 
 // offline is a host for looking at catalogs, with the settings of an engine.

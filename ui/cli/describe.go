@@ -9,10 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
-	"indirtui/indirector/model"
 	"indirtui/indirector/resource/foreign"
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/types"
@@ -120,19 +118,9 @@ func (c *describeCommand) print(all []describe.Type) error {
 // machineOf is this machine with the facts that facter has. Without facts only what
 // depends on none of them is known.
 func machineOf(ctx context.Context, e *engine.Engine) types.Host {
-	now := e.Settings.Load()
-	certname, _ := now.Get("certname")
-	resp, err := e.Once(ctx, &indirector.Request{
-		Indirection: "facts", Verb: indirector.Find, Key: certname, Terminus: "facter", Caller: "cli",
-	})
-	values := data.OfHash(nil)
-	if err == nil {
-		if facts, ok := resp.Instance().(*model.Facts); ok {
-			values = facts.Values
-		}
+	host, err := thisMachine(ctx, e)
+	if err != nil {
+		return machine.New(data.OfHash(nil), offline(e).Setting)
 	}
-	return machine.New(values, func(name string) (string, bool) {
-		s, ok := now.Setting(name)
-		return s.Value, ok
-	})
+	return host
 }

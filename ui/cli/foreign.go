@@ -5,7 +5,10 @@ import (
 	"errors"
 
 	"indirtui/indirector/engine"
+	languagesite "indirtui/indirector/language/site"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/foreign"
+	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/types"
 )
 
@@ -26,6 +29,14 @@ func (p *program) helper(e *engine.Engine) *foreign.Helper {
 		value, _ := e.Settings.Get(name)
 		return value
 	}})
+}
+
+// deferred returns what computes the deferred values of a catalog on this machine, for the
+// caller to close. Functions in Ruby run only where ruby is the path of the interpreter.
+func deferred(e *engine.Engine, host *machine.Machine, catalog *model.Catalog, ruby string) *languagesite.Site {
+	settings := e.Settings.Load().In(catalog.Environment)
+	get := func(name string) string { v, _ := settings.Get(name); return v }
+	return languagesite.ForAgent(get, catalog.Environment, host.Facts(), ruby)
 }
 
 // foreignType returns a type as Ruby has it, by a helper of its own.

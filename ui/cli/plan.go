@@ -8,8 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"indirtui/indirector"
-	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/foreign"
@@ -43,7 +41,8 @@ Nothing is changed: no file is written, no state is kept, and only commands run
 that are known to look. Checks of exec (unless, onlyif) are commands that may do
 anything: they are named, and run only with --checks. Resources whose types or
 providers this program does not have cannot be known; what depends on them is
-planned as if they were in sync. With --helper and --ruby, Puppet looks at those in
+planned as if they were in sync. Deferred values are computed, but by no function that
+runs commands, asks PuppetDB or is written in Ruby. With --helper and --ruby, Puppet looks at those in
 a process beside this one, in noop: what its types and providers do to look is theirs.
 --format diff prints only how the contents of files would change, as unified diffs.
 
@@ -123,7 +122,9 @@ func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Cat
 		if err != nil {
 			return plan.Result{}, err
 		}
-		o.System, o.Sources = system.New(host), &providers.Requests{Do: e.Ask}
+		values := deferred(e, host, catalog, "")
+		defer values.Close()
+		o.System, o.Sources, o.Resolve = system.New(host), &providers.Requests{Do: e.Ask}, values.Resolve
 		if !want.Checks { // the checks of exec may be any command
 			o.System = system.ReadOnly(o.System)
 		}
@@ -152,19 +153,7 @@ func planHere(ctx context.Context, e *engine.Engine, on site, catalog *model.Cat
 }
 
 // thisMachine is the host that the program runs on, with facts of its own.
-func thisMachine(ctx context.Context, e *engine.Engine) (types.Host, error) {
+func thisMachine(ctx context.Context, e *engine.Engine) (*machine.Machine, error) {
 	certname, _ := e.Settings.Get("certname")
-	resp, err := e.Once(ctx, &indirector.Request{
-		Indirection: "facts", Verb: indirector.Find, Key: certname, Terminus: "facter", Cache: indirector.Off, Caller: "cli",
-	})
-	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
-		return nil, fmt.Errorf("find the facts of this machine: %w", err)
-	}
-	facts := data.OfHash(nil)
-	if resp != nil {
-		if f, ok := resp.Instance().(*model.Facts); ok {
-			facts = f.Values
-		}
-	}
-	return machine.New(facts, offline(e).Setting), nil
+	return machine.Here(ctx, e.Once, certname, "cli", offline(e).Setting)
 }

@@ -9,8 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"indirtui/indirector"
+	"indirtui/indirector/data"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/model"
@@ -22,13 +25,25 @@ import (
 	"indirtui/traces"
 )
 
+// CatalogFrom is where a catalog that is applied is from.
+type CatalogFrom uint8
+
+// What catalogs are from.
+const (
+	File     CatalogFrom = iota // which puppet apply does not finalize
+	Compiled                    // a manifest
+	Found                       // a terminus
+	Cached                      // a cache
+)
+
 // An Applying applies catalogs to this machine: a run, of which each resource is a
 // request.
 type Applying struct {
 	Engine *engine.Engine
 	Host   types.Host
 	Noop   bool            // whatever the setting is
-	File   bool            // the catalog is of a file, which puppet apply does not finalize
+	From   CatalogFrom     // what the catalog is of
+	Took   time.Duration   // to get it
 	Caller string          // of the requests: "cli", "you"
 	Log    func(model.Log) // takes each line of the log; may be nil
 	Stop   func() bool     // ends the run before the next resource; may be nil
@@ -36,6 +51,8 @@ type Applying struct {
 	// then.
 	System  providers.System
 	Sources providers.Sources
+	// Resolve computes deferred values, see [transaction.Options]; if it is nil, they fail.
+	Resolve func(ctx context.Context, v data.Value) (data.Value, error)
 	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
 	Helper *foreign.Helper
 }
@@ -51,8 +68,8 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	defer func() { err = errors.Join(err, release()) }()
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
-		Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
-		Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
+		Resolve: a.Resolve, Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
+		FromCache: a.From == Cached, Retrieval: a.Took, Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
 	}
 	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -61,16 +78,37 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	}
 	o.Noop = o.Noop || a.Noop
 	o.Agent = a.Engine.Application == "agent"
-	o.Unfinalized = a.File && a.Engine.Application == "apply" // Rule RES-CONV-04.
+	o.Unfinalized = a.From != Compiled && a.Engine.Application == "apply" // Rule RES-CONV-04.
+	o.Compiled = a.From == Compiled && a.Engine.Application == "apply"
+	if route, ok := a.Engine.Explain("catalog"); ok && (a.From == Found || a.From == Cached) {
+		o.IntoCache = route.Cache.Winner().Terminus != ""
+	}
 	run := &running{a, o.Report.TransactionUUID}
-	o.Request, o.Sources = run.request, &providers.Requests{Do: run.ask}
+	requests := &providers.Requests{Do: run.ask}
+	o.Request, o.Sources, o.Buckets = run.request, requests, requests
 	if a.System != nil {
 		o.Sources = a.Sources
 	}
 	a.foreign(ctx, &o, catalog)
 	result = transaction.Run(ctx, catalog, o)
-	run.report(context.WithoutCancel(ctx), result.Report)
+	if result.Summary.IsNil() {
+		return result, nil // there was no run
+	}
+	sent := result.Report
+	if a.setting("exclude_unchanged_resources") == "true" {
+		sent = withoutUnchanged(sent)
+	}
+	run.report(context.WithoutCancel(ctx), sent)
 	return result, nil
+}
+
+// withoutUnchanged is a report without resources that nothing happened to. Rule RES-REP-03.
+func withoutUnchanged(r *model.Report) *model.Report {
+	out := *r
+	out.Statuses = slices.DeleteFunc(slices.Clone(r.Statuses), func(s model.ResourceStatus) bool {
+		return !s.Failed && !s.FailedToRestart && !s.OutOfSync && !s.Skipped
+	})
+	return &out
 }
 
 // foreign lets the helper do what this program does not do itself.

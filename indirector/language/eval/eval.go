@@ -207,6 +207,19 @@ func (t *Thread) Call(ctx context.Context, name string, args ...data.Value) (dat
 	})
 }
 
+// CallKnown is [Thread.Call] for functions of a library, too. It is false if there is no
+// function of that name.
+func (t *Thread) CallKnown(ctx context.Context, library Library, name string, args ...data.Value) (v data.Value, known bool, err error) {
+	v, err = t.guarded(ctx, func() (data.Value, error) {
+		f := t.enter(nil, t.top, nil)
+		defer t.leave(f)
+		c := Invocation{frame: f, site: site{source: &syntax.Source{}}}
+		v, known, err = c.Call(name, args, library)
+		return v, err
+	})
+	return v, known, err
+}
+
 // Knows reports whether there is a function that [Thread.Call] can call.
 func (t *Thread) Knows(name string) (bool, error) {
 	fn, err := t.function(name, "")

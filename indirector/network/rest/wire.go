@@ -24,6 +24,8 @@ import (
 const (
 	puppetPrefix = "/puppet/v3"
 	caPrefix     = "/puppet-ca/v1"
+
+	staticContent = "static_file_content"
 )
 
 // An indirection is the spelling of an indirection in URLs.
@@ -52,6 +54,7 @@ var table = [...]indirection{
 		search: []string{"recurse", "recurselimit", "max_files", "ignore", "links", "checksum_type", "source_permissions", "environment"},
 	},
 	{name: "file_content", plural: "file_contents", served: "GET"},
+	{name: staticContent, plural: staticContent + "s", find: []string{"environment", "code_id"}}, // no indirection, but asked for like one
 	{
 		name: "file_bucket_file", plural: "file_bucket_files", served: "GET HEAD PUT",
 		find: []string{"environment", "bucket_path", "diff_with", "list_all", "fromdate", "todate"},
@@ -390,6 +393,9 @@ func (e Encoding) encodeInstance(m *Message, req *indirector.Request) error {
 // the preferred first, never yaml or dot. Rules REST-FMT-01, REST-FMT-02,
 // REST-FMT-06.
 func (e Encoding) formats(name string) []string {
+	if name == staticContent {
+		name = "file_content"
+	}
 	c, ok := model.Lookup(name)
 	if !ok {
 		if lookup(name).ca {

@@ -139,7 +139,7 @@ func (s *site) applied(t *testing.T, noop bool, resources ...model.Resource) (li
 	o := transaction.Options{System: m, Types: all, Foreign: true, Provider: s.helper.Provider, Settings: transaction.Settings{Noop: noop, ClientBucket: s.dir + "/bucket"}}
 	result := transaction.Run(t.Context(), c, o)
 	for _, l := range result.Report.Logs {
-		if text, _ := transaction.ConsoleLine(l); !strings.Contains(text, "Applied catalog in") {
+		if text, _ := transaction.ConsoleLine(l); !strings.Contains(text, "Applied catalog in") && !strings.Contains(text, "Using environment") {
 			lines = append(lines, strings.ReplaceAll(text, s.dir, "DIR"))
 		}
 	}
@@ -356,7 +356,7 @@ func TestWithout(t *testing.T) {
 		declared("Brick", "/b"), declared("Notify", "n"), declared("Notify", "after", "require", "Brick[/b]"),
 	}}
 	result := transaction.Run(t.Context(), c, transaction.Options{
-		System: system.New(machine.New(data.OfHash(nil), nil)), Types: types.All(), Foreign: true,
+		System: system.New(machine.New(data.OfHash(nil), nil)), Types: types.All(), Foreign: true, LogLevel: "notice",
 		Settings: transaction.Settings{ClientBucket: t.TempDir()},
 	})
 	var got []string

@@ -3,6 +3,9 @@
 package machine
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
@@ -12,7 +15,9 @@ import (
 	"strconv"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/types"
 )
 
@@ -38,25 +43,33 @@ func New(facts data.Value, setting func(name string) (string, bool)) *Machine {
 	return &Machine{facts, setting}
 }
 
-// legacy are the names by which providers ask for facts, and where these are now.
-var legacy = map[string]string{
-	"osfamily":                  "os.family",
-	"operatingsystem":           "os.name",
-	"operatingsystemrelease":    "os.release.full",
-	"operatingsystemmajrelease": "os.release.major",
-	"lsbdistrelease":            "os.distro.release.full",
-	"hostname":                  "networking.hostname",
-	"fqdn":                      "networking.fqdn",
-	"domain":                    "networking.domain",
+// Facts are those that the machine was made with.
+func (m *Machine) Facts() data.Value { return m.facts }
+
+// Here returns this machine with its facts as facter finds them, wherever facts are routed
+// to. The flat names of old are among them, because providers ask by these. Rule RES-PROV-01.
+func Here(ctx context.Context, do Do, certname, caller string, setting func(name string) (string, bool)) (*Machine, error) {
+	resp, err := do(ctx, &indirector.Request{
+		Indirection: "facts", Verb: indirector.Find, Key: certname, Terminus: "facter", Cache: indirector.Off, Caller: caller,
+		Options: []indirector.Option{{Name: "show_legacy", Value: true}},
+	})
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return nil, fmt.Errorf("find the facts of this machine: %w", err)
+	}
+	facts := data.OfHash(nil)
+	if found, ok := resp.Instance().(*model.Facts); ok {
+		facts = found.Values
+	}
+	return New(facts, setting), nil
 }
 
-// Fact is a fact by its dotted name. Those of old are found although they are not sent.
+// A Do answers a request.
+type Do func(context.Context, *indirector.Request) (*indirector.Response, error)
+
+// Fact is a fact by its name, which may have dots.
 func (m *Machine) Fact(name string) (data.Value, bool) {
 	if v, ok := m.facts.Lookup(name); ok {
 		return v, true
-	}
-	if now := legacy[name]; now != "" {
-		name = now
 	}
 	v := m.facts.Dig(strings.Split(name, ".")...)
 	return v, !v.IsNil()
@@ -79,9 +92,14 @@ func (m *Machine) Feature(name string) bool {
 	case "selinux":
 		return m.Exists("/sys/fs/selinux/enforce")
 	case "libuser":
-		return m.Which("lgroupadd") != "" && m.Which("luseradd") != ""
+		return executable("/usr/sbin/lgroupadd") && executable("/usr/sbin/luseradd") && m.Exists(types.LibuserConf(m))
 	}
 	return false
+}
+
+func executable(path string) bool {
+	found, err := exec.LookPath(path)
+	return err == nil && found == path
 }
 
 // Exists reports whether there is a file of this path.

@@ -1,11 +1,15 @@
 package machine_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/types"
 )
@@ -13,7 +17,10 @@ import (
 func facts() data.Value {
 	release := data.OfHash([]data.Pair{data.P("major", data.OfString("12"))})
 	os := data.OfHash([]data.Pair{data.P("family", data.OfString("Debian")), data.P("name", data.OfString("Debian")), data.P("release", release)})
-	return data.OfHash([]data.Pair{data.P("os", os), data.P("kernel", data.OfString("Linux"))})
+	return data.OfHash([]data.Pair{
+		data.P("os", os), data.P("kernel", data.OfString("Linux")), data.P("osfamily", data.OfString("Debian")),
+		data.P("operatingsystem", data.OfString("Debian")), data.P("operatingsystemmajrelease", data.OfString("12")),
+	})
 }
 
 func TestFact(t *testing.T) {
@@ -27,6 +34,32 @@ func TestFact(t *testing.T) {
 		if v.Text() != want || ok != (want != "") {
 			t.Errorf("%s is %q, %v, want %q", name, v.Text(), ok, want)
 		}
+	}
+}
+
+// TestHere: the facts are facter's, with those by which providers ask.
+func TestHere(t *testing.T) {
+	t.Parallel()
+	var asked *indirector.Request
+	do := func(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+		asked = req
+		return &indirector.Response{Value: &model.Facts{Name: req.Key, Values: facts()}}, nil
+	}
+	m, err := machine.Here(t.Context(), do, "web01", "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := types.Select(types.All()["cron"], m)
+	if v, _ := m.Fact("osfamily"); v.Text() != "Debian" || asked.Terminus != "facter" || asked.Option("show_legacy") != true || p == nil && m.Which("crontab") != "" {
+		t.Errorf("got the fact %q, provider %v; asked %+v", v.Text(), p, asked)
+	}
+	refused := errors.New("no facts today")
+	if _, err := machine.Here(t.Context(), func(context.Context, *indirector.Request) (*indirector.Response, error) { return nil, refused }, "", "", nil); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	nothing := func(context.Context, *indirector.Request) (*indirector.Response, error) { return nil, indirector.ErrNotFound }
+	if m, err := machine.Here(t.Context(), nothing, "", "", nil); err != nil || m.Facts().Len() != 0 {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -23,6 +23,7 @@ type file struct {
 	warned bool // about owners
 	// remote has sources that are not files of this machine; it may be nil.
 	remote  Sources
+	buckets Buckets
 	sources map[*types.Resource]*Source // that were found
 	last    seen
 }
@@ -67,6 +68,11 @@ func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]dat
 		return nil, err
 	}
 	f.last = seen{}
+	if s.Feature("selinux") {
+		if err := f.defaultContext(ctx, s, r); err != nil {
+			return nil, err
+		}
+	}
 	info, ok, err := f.stat(ctx, s, r)
 	if err != nil {
 		return missing(r), err
@@ -141,7 +147,7 @@ func (f *file) get(ctx context.Context, s System, r *types.Resource, info Info, 
 	case "mtime":
 		return data.OfString(timeText(info.MTime)), nil
 	}
-	return data.Value{}, nil // SELinux: not known
+	return f.selected(ctx, s, r, name)
 }
 
 // checksumKind is how the content of a file is compared.

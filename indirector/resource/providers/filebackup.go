@@ -60,11 +60,16 @@ func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, 
 }
 
 func (f *file) bucket(ctx context.Context, s System, r *types.Resource, name, to string) error {
-	dir, err := bucketDir(r, to)
+	dir, server, err := bucketOf(s, r, to)
 	if err != nil {
 		return err
 	}
-	sum, err := keep(ctx, s, f.log, name, dir)
+	var sum string
+	if server == nil {
+		sum, err = keep(ctx, s, f.log, name, dir)
+	} else {
+		sum, err = f.keepOn(ctx, s, *server, name)
+	}
 	if err != nil {
 		return err
 	}
@@ -72,19 +77,40 @@ func (f *file) bucket(ctx context.Context, s System, r *types.Resource, name, to
 	return nil
 }
 
-// bucketDir is the directory of a bucket in the catalog; "" is the local one.
-func bucketDir(r *types.Resource, title string) (string, error) {
+// bucketOf is where a bucket of the catalog is: a directory, "" being the local one, or on
+// a server.
+func bucketOf(s System, r *types.Resource, title string) (dir string, server *BucketServer, err error) {
 	if r.Catalog == nil {
-		return "", nil
+		return "", nil, nil
 	}
 	bucket := r.Catalog.Resource(types.Ref{Type: "Filebucket", Title: title})
 	if bucket == nil {
-		return "", nil
+		return "", nil, nil
 	}
 	if at := bucket.Value("path"); at.Kind() == data.String {
-		return at.Str(), nil
+		return at.Str(), nil, nil
 	}
-	return "", failure("the filebucket %s is on a server, and this program keeps files in buckets of this machine only", title)
+	digest, _ := s.Setting("digest_algorithm")
+	port, _ := s.Setting("serverport")
+	return "", &BucketServer{Host: bucket.Value("server").Text(), Port: cmp.Or(bucket.Value("port").Text(), port), Digest: cmp.Or(digest, "sha256")}, nil
+}
+
+// keepOn keeps a file in the bucket of a server.
+func (f *file) keepOn(ctx context.Context, s System, server BucketServer, name string) (string, error) {
+	if f.buckets == nil {
+		return "", failure("the bucket is on a server, and servers are not asked here")
+	}
+	content, err := s.ReadFile(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	f.log.line(Line{Level: "info", Message: "Computing checksum on file " + name})
+	sum, err := f.buckets.Keep(ctx, server, name, content)
+	if err != nil {
+		err = failure("Could not back up %s: %w", name, err)
+		f.log.line(Line{Level: "err", Message: err.Error()})
+	}
+	return sum, err
 }
 
 // copyBeside copies a file, with its mode and times.

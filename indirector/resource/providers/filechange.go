@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,7 +38,7 @@ func (f *file) Set(ctx context.Context, s System, r *types.Resource, property st
 	case "owner", "group":
 		return f.chown(ctx, s, r, property)
 	}
-	return nil
+	return f.setContext(ctx, s, r, property)
 }
 
 // ensure makes what should be there. Rule RES-FILE-04.
@@ -292,7 +293,7 @@ func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Write
 
 // fix makes mode and owner what they should be, after something was written.
 func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
-	for _, name := range []string{"owner", "group", "mode"} {
+	for _, name := range append([]string{"owner", "group", "mode"}, contextParts...) {
 		if !r.Managed(name) {
 			continue
 		}
@@ -304,11 +305,11 @@ func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
 		if err != nil {
 			return err
 		}
-		in, _, err := f.InSync(ctx, s, r, name, is)
+		in, known, err := f.InSync(ctx, s, r, name, is)
 		if err != nil {
 			return err
 		}
-		if !in {
+		if !in && (known || !r.Matches(name, is)) {
 			if err := f.Set(ctx, s, r, name); err != nil {
 				return err
 			}
@@ -410,6 +411,9 @@ func (f *file) InSync(ctx context.Context, s System, r *types.Resource, property
 	case "owner", "group":
 		in, err := f.ownerIn(ctx, s, r, property, is)
 		return in, true, err
+	}
+	if slices.Contains(contextParts, property) && !labels(ctx, s, r.Name()) {
+		return true, true, nil
 	}
 	return false, false, nil
 }

@@ -26,6 +26,9 @@ type Source struct {
 	Mode     fs.FileMode
 	Checksum string // "{sha256}2cf2..."; "" if it has none
 	Target   string // of a link
+	// ContentURI is where the content is in a version of the code, CodeID, for a file whose
+	// metadata a static catalog has. Both may be "".
+	ContentURI, CodeID string
 }
 
 // A Query is how sources are asked for.
@@ -46,6 +49,28 @@ type Sources interface {
 	// Search returns a source and all below it; nothing if it is not there.
 	Search(ctx context.Context, source string, q Query) ([]Source, error)
 	Open(ctx context.Context, s *Source) (io.ReadCloser, error)
+}
+
+// Buckets keeps files on servers, before they are changed.
+type Buckets interface {
+	Keep(ctx context.Context, b BucketServer, name string, content []byte) (sum string, err error)
+}
+
+// A BucketServer is a server that keeps files. Without a host it is that of the settings.
+type BucketServer struct {
+	Host, Port string
+	Digest     string // the kind of checksums
+}
+
+// Inlined are Sources that know what a static catalog has of its files, by the titles of
+// these. For that nothing is asked. Rule TERM-COMP-09.
+type Inlined interface {
+	Sources
+	// Of is what the catalog has of a file; nil if that is nothing.
+	Of(ctx context.Context, title string) *Source
+	// Below is what it has of a source of a directory and all below; false if it has nothing
+	// about the directory.
+	Below(ctx context.Context, title, source string) ([]Source, bool)
 }
 
 // localPath is the path of a source on this machine; "" if it is elsewhere.
@@ -121,6 +146,12 @@ func (f *file) look(ctx context.Context, s System, source string, q Query) (*Sou
 func (f *file) source(ctx context.Context, s System, r *types.Resource) (*Source, error) {
 	if m := f.sources[r]; m != nil {
 		return m, nil
+	}
+	if in, ok := f.remote.(Inlined); ok {
+		if m := in.Of(ctx, r.Title); m != nil {
+			f.sources[r] = m
+			return m, nil
+		}
 	}
 	q := f.query(s, r)
 	for _, v := range elements(r.Value("source")) {
@@ -314,7 +345,7 @@ func (f *file) ofTarget(ctx context.Context, s System, r *types.Resource, q Quer
 func (f *file) ofSources(ctx context.Context, s System, r *types.Resource, q Query, children map[string]*child) error {
 	taken := map[string]bool{}
 	for _, v := range elements(r.Value("source")) {
-		found, err := f.search(ctx, s, v.Text(), q)
+		found, err := f.search(ctx, s, r, v.Text(), q)
 		if err != nil {
 			return err
 		}
@@ -343,7 +374,12 @@ func (f *file) ofSources(ctx context.Context, s System, r *types.Resource, q Que
 	return nil
 }
 
-func (f *file) search(ctx context.Context, s System, source string, q Query) ([]Source, error) {
+func (f *file) search(ctx context.Context, s System, r *types.Resource, source string, q Query) ([]Source, error) {
+	if in, ok := f.remote.(Inlined); ok {
+		if all, has := in.Below(ctx, r.Title, source); has {
+			return all, nil
+		}
+	}
 	at := localPath(source)
 	if at == "" && f.remote != nil {
 		return f.remote.Search(ctx, source, q)

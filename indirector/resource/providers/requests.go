@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -18,7 +19,10 @@ type Requests struct {
 	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
 }
 
-var _ Sources = (*Requests)(nil)
+var (
+	_ Sources = (*Requests)(nil)
+	_ Buckets = (*Requests)(nil)
+)
 
 func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string, q Query, more ...indirector.Option) (*indirector.Response, error) {
 	links := "manage"
@@ -47,7 +51,7 @@ func (r *Requests) Find(ctx context.Context, source string, q Query) (*Source, e
 	if !ok {
 		return nil, fmt.Errorf("the answer about %q is a %T", source, resp.Instance())
 	}
-	found := sourceOf(m, source)
+	found := SourceOf(m, source)
 	return &found, nil
 }
 
@@ -68,16 +72,17 @@ func (r *Requests) Search(ctx context.Context, source string, q Query) ([]Source
 	var all []Source
 	for _, inst := range list {
 		if m, ok := inst.(*model.FileMetadata); ok {
-			all = append(all, sourceOf(m, source))
+			all = append(all, SourceOf(m, source))
 		}
 	}
 	return all, nil
 }
 
-// sourceOf is what metadata has of a source.
-func sourceOf(m *model.FileMetadata, source string) Source {
+// SourceOf is what metadata has of a source.
+func SourceOf(m *model.FileMetadata, source string) Source {
 	s := Source{
 		URL: source, Relative: ".", Kind: m.Type, UID: -1, GID: -1, Mode: fs.FileMode(m.Mode.Int()), Checksum: m.Checksum, Target: m.Destination,
+		ContentURI: m.ContentURI,
 	}
 	if m.RelativePath != "" && m.RelativePath != "." {
 		s.URL, s.Relative = source+"/"+m.RelativePath, m.RelativePath
@@ -91,9 +96,14 @@ func sourceOf(m *model.FileMetadata, source string) Source {
 	return s
 }
 
-// Open asks for the content of a file.
+// Open asks for the content of a file: for that of a version of the code, if the source is
+// of one. A terminus that has only the present code ignores that, and the checksum decides.
 func (r *Requests) Open(ctx context.Context, s *Source) (io.ReadCloser, error) {
-	resp, err := r.Do(ctx, indirector.NewRequest("file_content", indirector.Find, s.URL, nil, nil)) // contents refuse what metadata is asked for with
+	var options []indirector.Option // contents refuse what metadata is asked for with
+	if s.ContentURI != "" && s.CodeID != "" {
+		options = []indirector.Option{{Name: "code_id", Value: s.CodeID}, {Name: "content_uri", Value: s.ContentURI}}
+	}
+	resp, err := r.Do(ctx, indirector.NewRequest("file_content", indirector.Find, s.URL, nil, options))
 	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return nil, err
 	}
@@ -103,4 +113,22 @@ func (r *Requests) Open(ctx context.Context, s *Source) (io.ReadCloser, error) {
 		}
 	}
 	return nil, fmt.Errorf("find the content of %q: %w", s.URL, indirector.ErrNotFound)
+}
+
+// Keep keeps a file in the bucket of a server, unless that has it already. Rules RES-FILE-18
+// and RES-MISC-03.
+func (r *Requests) Keep(ctx context.Context, b BucketServer, name string, content []byte) (string, error) {
+	file, err := model.NewFileBucketFile(b.Digest, content)
+	if err != nil {
+		return "", err
+	}
+	key := "filebucket://" + net.JoinHostPort(b.Host, b.Port) + "/" + file.Key() + "/" + name
+	resp, err := r.Do(ctx, indirector.NewRequest("file_bucket_file", indirector.Head, key, nil, nil))
+	if err == nil && resp.Value != true {
+		_, err = r.Do(ctx, indirector.NewRequest("file_bucket_file", indirector.Save, key, file, nil))
+	}
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return "", errors.New(indirector.Message(err))
+	}
+	return file.Checksum, nil
 }

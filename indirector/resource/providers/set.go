@@ -39,6 +39,8 @@ type Set struct {
 	Log func(Line)
 	// Sources has what files are copied from that is not on this machine. It may be nil.
 	Sources Sources
+	// Buckets keeps files on servers. It may be nil.
+	Buckets Buckets
 	made    map[string]Provider
 }
 
@@ -95,7 +97,7 @@ func (s *Set) Of(t *types.Type, name string) (Provider, bool) {
 	if maker, ok := makers[key]; ok {
 		p = maker(s.Log)
 		if f, ok := p.(*file); ok {
-			f.remote = s.Sources
+			f.remote, f.buckets = s.Sources, s.Buckets
 		}
 	} else if key == "resources/" {
 		p = &purger{s}

@@ -85,6 +85,8 @@ type Files interface {
 	// ReadDir returns the names in a directory, in order.
 	ReadDir(ctx context.Context, name string) ([]string, error)
 	Readlink(ctx context.Context, name string) (string, error)
+	// Context is what SELinux has of a file, a link itself: "system_u:object_r:etc_t:s0".
+	Context(ctx context.Context, name string) (string, error)
 }
 
 // Changes changes the file system.
@@ -107,6 +109,7 @@ type Changes interface {
 	Symlink(ctx context.Context, target, name string) error
 	Chmod(ctx context.Context, name string, mode fs.FileMode) error
 	Lchown(ctx context.Context, name string, o Owner) error
+	SetContext(ctx context.Context, name, context string) error
 	// Backup keeps the content of a file in a bucket, which is a directory, or in the local
 	// one if that is "". It returns the sum, and whether it was there already. Rule
 	// RES-PROV-06.

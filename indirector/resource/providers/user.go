@@ -81,11 +81,16 @@ func describe(ctx context.Context, s System, u User, groups []Group) ([]data.Pai
 }
 
 func (u *user) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
-	account, ok, err := s.User(ctx, r.Name())
+	find, list := s.User, s.Groups
+	if isLocal(r) {
+		local := localAccounts{s, "user", r.Name()}
+		find, list = local.User, local.Groups
+	}
+	account, ok, err := find(ctx, r.Name())
 	if err != nil || !ok {
 		return missing(r), err
 	}
-	groups, err := s.Groups(ctx)
+	groups, err := list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +98,7 @@ func (u *user) Retrieve(ctx context.Context, s System, r *types.Resource) ([]dat
 	if err != nil {
 		return nil, err
 	}
-	return some(r, all), nil
+	return some(r, asLocal(r, all, "uid")), nil
 }
 
 // missing are the properties of a resource that is not there.
@@ -134,19 +139,47 @@ func (u *user) Set(ctx context.Context, s System, r *types.Resource, property st
 		return err
 	}
 	program := "usermod"
-	if slices.Contains(ages, property) {
-		program = "chage"
+	switch {
+	case slices.Contains(ages, property):
+		program = localOr(r, "chage")
+	case property != "groups" && property != "expiry":
+		program = localOr(r, program)
 	}
 	argv := []string{command(s, program), accountFlags[property], value}
-	if property == "uid" && r.Value("allowdupe").Truthy() {
-		argv = append(argv, "-o")
+	if property == "uid" {
+		duplicate, err := u.duplicate(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		argv = append(argv, duplicate...)
 	}
 	return setBy(ctx, s, r, property, append(argv, r.Name()))
 }
 
+// duplicate is what lets a number be used again. The programs for local accounts always
+// do, so that Puppet looks itself.
+func (u *user) duplicate(ctx context.Context, s System, r *types.Resource) ([]string, error) {
+	allowed, uid := r.Value("allowdupe").Truthy(), r.Value("uid")
+	switch {
+	case !isLocal(r) && allowed:
+		return []string{"-o"}, nil
+	case !isLocal(r) || allowed || !uid.Truthy():
+		return nil, nil
+	}
+	users, err := localAccounts{s, "user", r.Name()}.Users(ctx)
+	if slices.ContainsFunc(users, func(x User) bool { return strconv.Itoa(x.UID) == uid.Text() }) {
+		err = failure("UID %s already exists, use allowdupe to force user creation", uid.Text())
+	}
+	return nil, err
+}
+
 // setBy changes one property by a command.
 func setBy(ctx context.Context, s System, r *types.Resource, property string, argv []string) error {
-	_, err := executeAs(ctx, s, Command{Argv: argv, Sensitive: r.Sensitive(property)})
+	env := localEnv(s, r)
+	if r.Type.Name == "group" && r.Managed("members") { // lgroupmod changes both
+		env = []string{"LIBUSER_CONF=" + types.LibuserConf(s)}
+	}
+	_, err := executeAs(ctx, s, Command{Argv: argv, Env: env, Sensitive: r.Sensitive(property)})
 	if err != nil {
 		return failure("Could not set %s on %s[%s]: %w", property, r.Type.Name, r.Name(), err)
 	}
@@ -231,9 +264,6 @@ func groupNumber(ctx context.Context, s System, want data.Value) (int, bool, err
 			return g.GID, true, err
 		}
 	}
-	if want.Kind() == data.Int {
-		return int(want.Int()), true, err
-	}
 	return 0, false, err
 }
 
@@ -258,7 +288,7 @@ func (u *user) create(ctx context.Context, s System, r *types.Resource) error {
 			return err
 		}
 	}
-	if _, ok, err := s.User(ctx, r.Name()); err != nil || ok {
+	if ok, err := u.there(ctx, s, r); err != nil || ok {
 		u.log.own(r, "info", "already exists")
 		return err
 	}
@@ -267,12 +297,19 @@ func (u *user) create(ctx context.Context, s System, r *types.Resource) error {
 		return err
 	}
 	secret := r.Sensitive("password") || slices.ContainsFunc(r.Properties(), r.Sensitive)
-	_, err = executeAs(ctx, s, Command{Argv: argv, Sensitive: secret})
+	_, err = executeAs(ctx, s, Command{Argv: argv, Env: localEnv(s, r), Sensitive: secret})
 	if limits := u.limits(s, r); err == nil && limits != nil {
-		_, err = executeAs(ctx, s, Command{Argv: limits, Sensitive: secret})
+		_, err = executeAs(ctx, s, Command{Argv: limits, Env: localEnv(s, r), Sensitive: secret})
 	}
 	if err != nil {
 		return failure("Could not create user %s: %w", r.Name(), err)
+	}
+	for _, name := range []string{"groups", "expiry"} { // what luseradd does not take
+		if isLocal(r) && r.Value(name).Truthy() {
+			if err := u.Set(ctx, s, r, name); err != nil {
+				return err
+			}
+		}
 	}
 	if r.Value("password").Truthy() {
 		return setPassword(ctx, s, r)
@@ -282,7 +319,7 @@ func (u *user) create(ctx context.Context, s System, r *types.Resource) error {
 
 // add is the command that creates an account.
 func (u *user) add(ctx context.Context, s System, r *types.Resource) ([]string, error) {
-	argv := []string{command(s, "useradd")}
+	argv := []string{command(s, localOr(r, "useradd"))}
 	if !r.Value("gid").Truthy() {
 		if _, ok, err := s.Group(ctx, r.Name()); err != nil {
 			return nil, err
@@ -292,7 +329,8 @@ func (u *user) add(ctx context.Context, s System, r *types.Resource) ([]string, 
 	}
 	for _, name := range slices.Sorted(slices.Values(r.Properties())) {
 		v := r.Value(name)
-		if name == "ensure" || name == "password" || slices.Contains(ages, name) || !v.Truthy() || joined(v) == "" {
+		if name == "ensure" || name == "password" || slices.Contains(ages, name) || !v.Truthy() || joined(v) == "" ||
+			isLocal(r) && (name == "groups" || name == "expiry") {
 			continue
 		}
 		text := joined(v)
@@ -301,14 +339,17 @@ func (u *user) add(ctx context.Context, s System, r *types.Resource) ([]string, 
 		}
 		argv = append(argv, accountFlags[name], text)
 	}
-	if r.Value("allowdupe").Truthy() {
-		argv = append(argv, "-o")
+	duplicate, err := u.duplicate(ctx, s, r)
+	if err != nil {
+		return nil, err
 	}
-	home := "-M"
-	if r.Value("managehome").Truthy() {
-		home = "-m"
+	argv = append(argv, duplicate...)
+	switch managed := r.Value("managehome").Truthy(); {
+	case !managed:
+		argv = append(argv, "-M")
+	case !isLocal(r): // luseradd makes it without being asked
+		argv = append(argv, "-m")
 	}
-	argv = append(argv, home)
 	if r.Value("system").Truthy() {
 		argv = append(argv, "-r")
 	}
@@ -317,7 +358,7 @@ func (u *user) add(ctx context.Context, s System, r *types.Resource) ([]string, 
 
 // limits is the command that sets ages of the password; nil if there are none.
 func (u *user) limits(s System, r *types.Resource) []string {
-	argv := []string{command(s, "chage")}
+	argv := []string{command(s, localOr(r, "chage"))}
 	for _, name := range ages {
 		if v := r.Value(name); !v.IsNil() {
 			argv = append(argv, accountFlags[name], v.Text())
@@ -329,16 +370,26 @@ func (u *user) limits(s System, r *types.Resource) []string {
 	return append(argv, r.Name())
 }
 
+// there reports whether the account exists, here if it is to be local.
+func (u *user) there(ctx context.Context, s System, r *types.Resource) (bool, error) {
+	find := s.User
+	if isLocal(r) {
+		find = localAccounts{s, "user", r.Name()}.User
+	}
+	_, ok, err := find(ctx, r.Name())
+	return ok, err
+}
+
 func (u *user) remove(ctx context.Context, s System, r *types.Resource) error {
-	if _, ok, err := s.User(ctx, r.Name()); err != nil || !ok {
+	if ok, err := u.there(ctx, s, r); err != nil || !ok {
 		u.log.own(r, "info", "already absent")
 		return err
 	}
-	argv := []string{command(s, "userdel")}
+	argv := []string{command(s, localOr(r, "userdel"))}
 	if r.Value("managehome").Truthy() {
 		argv = append(argv, "-r")
 	}
-	if _, err := execute(ctx, s, append(argv, r.Name())...); err != nil {
+	if _, err := executeAs(ctx, s, Command{Argv: append(argv, r.Name()), Env: localEnv(s, r)}); err != nil {
 		return failure("Could not delete user %s: %w", r.Name(), err)
 	}
 	return nil
@@ -365,74 +416,6 @@ func checkShell(ctx context.Context, s System, shell string) error {
 	}
 	if info.Mode&0o111 == 0 {
 		return &indirector.Failure{Message: "Shell " + shell + " must be executable"}
-	}
-	return nil
-}
-
-// A group is done by groupadd and its like. Rule RES-USER-05.
-type group struct{ log logger }
-
-func newGroup(log logger) Provider { return &group{log} }
-
-func (g *group) Instances(ctx context.Context, s System) ([]Instance, error) {
-	groups, err := s.Groups(ctx)
-	all := make([]Instance, len(groups))
-	for i, is := range groups {
-		all[i] = Instance{Name: is.Name, Properties: groupIs(is)}
-	}
-	return all, err
-}
-
-func groupIs(g Group) []data.Pair {
-	return []data.Pair{data.P("ensure", data.OfSymbol("present")), data.P("gid", data.OfInt(int64(g.GID)))}
-}
-
-func (g *group) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
-	is, ok, err := s.Group(ctx, r.Name())
-	if err != nil || !ok {
-		return missing(r), err
-	}
-	return some(r, groupIs(is)), nil
-}
-
-func (g *group) Set(ctx context.Context, s System, r *types.Resource, property string) error {
-	if property != "ensure" {
-		argv := []string{command(s, "groupmod"), "-g", r.Value(property).Text()}
-		if r.Value("allowdupe").Truthy() {
-			argv = append(argv, "-o")
-		}
-		return setBy(ctx, s, r, property, append(argv, r.Name()))
-	}
-	_, there, err := s.Group(ctx, r.Name())
-	if err != nil {
-		return err
-	}
-	if isAbsent(r.Value("ensure")) {
-		if !there {
-			g.log.own(r, "info", "already absent")
-			return nil
-		}
-		if _, err := execute(ctx, s, command(s, "groupdel"), r.Name()); err != nil {
-			return failure("Could not delete group %s: %w", r.Name(), err)
-		}
-		return nil
-	}
-	if there {
-		g.log.own(r, "info", "already exists")
-		return nil
-	}
-	argv := []string{command(s, "groupadd")}
-	if gid := r.Value("gid"); gid.Truthy() && !isAbsent(gid) {
-		argv = append(argv, "-g", gid.Text())
-	}
-	if r.Value("allowdupe").Truthy() {
-		argv = append(argv, "-o")
-	}
-	if r.Value("system").Truthy() {
-		argv = append(argv, "-r")
-	}
-	if _, err := execute(ctx, s, append(argv, r.Name())...); err != nil {
-		return failure("Could not create group %s: %w", r.Name(), err)
 	}
 	return nil
 }

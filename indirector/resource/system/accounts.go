@@ -48,12 +48,12 @@ func (s *System) onlyFiles(ctx context.Context, database string) bool {
 
 func (s *System) Users(ctx context.Context) ([]providers.User, error) {
 	lines, err := s.lines(ctx, "passwd")
-	return ParseUsers(lines), err
+	return providers.ParseUsers(lines), err
 }
 
 func (s *System) Groups(ctx context.Context) ([]providers.Group, error) {
 	lines, err := s.lines(ctx, "group")
-	return ParseGroups(lines), err
+	return providers.ParseGroups(lines), err
 }
 
 func (s *System) User(ctx context.Context, name string) (providers.User, bool, error) {
@@ -103,39 +103,6 @@ func (s *System) GroupName(gid int64) string {
 		}
 	}
 	return ""
-}
-
-// ParseUsers reads lines of passwd. Lines that are none are left out.
-func ParseUsers(lines []string) []providers.User {
-	var all []providers.User
-	for _, line := range lines {
-		f := strings.Split(line, ":")
-		if len(f) < 7 || f[0] == "" || strings.HasPrefix(f[0], "#") {
-			continue
-		}
-		uid, err1 := strconv.Atoi(f[2])
-		gid, err2 := strconv.Atoi(f[3])
-		if err1 == nil && err2 == nil {
-			all = append(all, providers.User{Name: f[0], UID: uid, GID: gid, Comment: f[4], Home: f[5], Shell: f[6]})
-		}
-	}
-	return all
-}
-
-// ParseGroups reads lines of group. Lines that are none are left out.
-func ParseGroups(lines []string) []providers.Group {
-	var all []providers.Group
-	for _, line := range lines {
-		f := strings.Split(line, ":")
-		if len(f) < 4 || f[0] == "" || strings.HasPrefix(f[0], "#") {
-			continue
-		}
-		if gid, err := strconv.Atoi(f[2]); err == nil {
-			members := slices.DeleteFunc(strings.Split(f[3], ","), func(m string) bool { return m == "" })
-			all = append(all, providers.Group{Name: f[0], GID: gid, Members: members})
-		}
-	}
-	return all
 }
 
 // ParseShadow returns the line of a user among lines of shadow.

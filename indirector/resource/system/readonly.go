@@ -105,6 +105,10 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
+func (readOnly) SetContext(_ context.Context, name, _ string) error {
+	return refuse("label", name)
+}
+
 func (readOnly) Backup(_ context.Context, name, _ string) (string, bool, error) {
 	return "", false, refuse("back up", name)
 }
@@ -112,22 +116,23 @@ func (readOnly) Backup(_ context.Context, name, _ string) (string, bool, error) 
 // looks is the closed list: programs, and how their arguments begin. A last "…" allows
 // more of them; a "*" is any one word that is no option.
 var looks = map[string][]string{
-	"dpkg-query":  {"-W …"},
-	"dpkg-deb":    {"--show …"},
-	"apt-mark":    {"showmanual", "showmanual *"},
-	"apt-cache":   {"policy *", "madison *"},
-	"rpm":         {"--version", "-q …", "-qa …"},
-	"dnf":         {"module list …", "check-update"},
-	"yum":         {"check-update"},
-	"systemctl":   {"list-unit-files …", "is-active …", "is-enabled …", "show …", "cat …"},
-	"crontab":     {"-l", "-u * -l"},
-	"mount":       {""},
-	"getent":      {"passwd", "group"},
-	"ps":          {"-ef"},
-	"service":     {"* status"},
-	"invoke-rc.d": {"--quiet --query * start"},
-	"chkconfig":   {"*"},
-	"diff":        {"…"},
+	"dpkg-query":   {"-W …"},
+	"dpkg-deb":     {"--show …"},
+	"apt-mark":     {"showmanual", "showmanual *"},
+	"apt-cache":    {"policy *", "madison *"},
+	"rpm":          {"--version", "-q …", "-qa …"},
+	"dnf":          {"module list …", "check-update"},
+	"yum":          {"check-update"},
+	"systemctl":    {"list-unit-files …", "is-active …", "is-enabled …", "show …", "cat …"},
+	"crontab":      {"-l", "-u * -l"},
+	"mount":        {""},
+	"getent":       {"passwd", "group"},
+	"ps":           {"-ef"},
+	"matchpathcon": {"-n …"},
+	"service":      {"* status"},
+	"invoke-rc.d":  {"--quiet --query * start"},
+	"chkconfig":    {"*"},
+	"diff":         {"…"},
 }
 
 // Looks reports whether a command only looks.

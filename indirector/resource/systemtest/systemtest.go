@@ -286,14 +286,14 @@ func (s *System) Users(ctx context.Context) ([]providers.User, error) {
 	if !s.scripted() {
 		return (&system.System{Host: s.Host}).Users(ctx)
 	}
-	return system.ParseUsers(s.lines(s.c.Passwd)), nil
+	return providers.ParseUsers(s.lines(s.c.Passwd)), nil
 }
 
 func (s *System) Groups(ctx context.Context) ([]providers.Group, error) {
 	if !s.scripted() {
 		return (&system.System{Host: s.Host}).Groups(ctx)
 	}
-	return system.ParseGroups(s.lines(s.c.Group)), nil
+	return providers.ParseGroups(s.lines(s.c.Group)), nil
 }
 
 // UserName and GroupName are those of the case.
@@ -364,6 +364,8 @@ func (h *host) Feature(name string) bool {
 	switch name {
 	case "systemd":
 		return h.s.facts.Get("comm").Str() == "systemd"
+	case "libuser":
+		return h.s.bins != nil && h.Which("lgroupadd") != ""
 	case "posix", "root", "libshadow", "manages_symlinks":
 		return true
 	}

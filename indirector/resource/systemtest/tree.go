@@ -69,6 +69,9 @@ func (tree Tree) Plant(tb testing.TB, root string) {
 	}
 }
 
+// special are the bits of modes that Go has elsewhere.
+var special = map[fs.FileMode]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky}
+
 func (n *Node) plant(at string, dir bool) error {
 	mode := fs.FileMode(0o644)
 	if dir {
@@ -100,7 +103,7 @@ func (n *Node) plant(at string, dir bool) error {
 			return err
 		}
 	}
-	for bit, of := range map[fs.FileMode]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
+	for bit, of := range special {
 		if mode&bit != 0 {
 			mode = mode&^bit | of
 		}

@@ -1,6 +1,7 @@
 package transaction_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -18,8 +19,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
-	"indirtui/indirector/golden"
-	"indirtui/indirector/model"
 	"indirtui/indirector/resource/probetest"
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/systemtest"
@@ -27,102 +26,25 @@ import (
 	"indirtui/indirector/resource/types"
 )
 
-// native reports whether a type can be applied here without anything missing: by a
-// provider, or because it has no properties, so that there is nothing to do.
-func native(t *types.Type) bool {
-	set := new(providers.Set)
-	names := []string{""}
-	for _, p := range t.Providers {
-		names = append(names, p.Name)
-	}
-	if t.Name == "probe" || slices.ContainsFunc(names, func(n string) bool { _, ok := set.Of(t, n); return ok }) {
-		return true
-	}
-	return !slices.ContainsFunc(t.Attributes, func(a *types.Attribute) bool { return a.Kind == types.Property }) && !t.Generates
-}
-
-// TestGoldenRalApply applies catalogs again and again, as they were recorded. A case for
-// which something is lacking may fail, and is counted then.
+// TestGoldenRalApply applies catalogs again and again, as they were recorded. Cases that
+// run commands of Puppet's are those of TestGoldenRalCommands, in ui/cli.
 func TestGoldenRalApply(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t, "apply.jsonl") {
 		var id string
 		decode(t, row["id"], &id)
+		var steps []stepRow
+		decode(t, row["steps"], &steps)
+		if slices.ContainsFunc(steps, func(s stepRow) bool { return s.Step["command"] != nil }) {
+			continue
+		}
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			lacking := lacks(t, row)
-			if lacking == runsCommand {
-				t.Skip(lacking)
-			}
-			problems := applyCase(t, row)
-			if lacking != "" && len(problems) > 0 {
-				t.Skip(lacking)
-			}
-			for _, problem := range problems {
+			for _, problem := range applyCase(t, row, probed(t)) {
 				t.Error(problem)
 			}
 		})
 	}
-}
-
-const runsCommand = "runs a command of Puppet's"
-
-// lacks is what a case needs that is not here, or "".
-func lacks(t *testing.T, row map[string]json.RawMessage) string {
-	t.Helper()
-	var catalogs []struct {
-		Resources []struct {
-			Type, Kind string
-			Parameters map[string]any
-		}
-	}
-	decode(t, row["catalogs"], &catalogs)
-	var steps []struct{ Step map[string]any }
-	decode(t, row["steps"], &steps)
-	for _, s := range steps {
-		if s.Step["command"] != nil {
-			return runsCommand
-		}
-	}
-	known := allTypes()
-	recorded := recordedTypes(t)
-	switch all := strings.ReplaceAll(string(row["catalogs"]), " ", ""); {
-	case strings.Contains(all, `"__ptype":"Deferred"`):
-		return "needs functions of the language"
-	case strings.Contains(all, `"__ptype"`):
-		return "has rich data, which the agent that was recorded could not read"
-	}
-	for _, c := range catalogs {
-		for _, r := range c.Resources {
-			typ := known[strings.ToLower(r.Type)]
-			switch {
-			case r.Kind != "compilable_type":
-			case typ == nil && recorded[strings.ToLower(r.Type)]:
-				return "no type " + r.Type
-			case typ != nil && !native(typ):
-				return "no provider for " + typ.Name
-			case r.Type == "File" && strings.Contains(fmt.Sprint(r.Parameters["source"]), "puppet:"):
-				return "needs sources of a server"
-			}
-		}
-	}
-	return ""
-}
-
-// recordedTypes are those that real Puppet has.
-func recordedTypes(t *testing.T) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile(golden.PathBeside(t, "..", "ral", "types.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all struct{ Types map[string]json.RawMessage }
-	decode(t, text, &all)
-	names := map[string]bool{}
-	for name := range all.Types {
-		names[name] = true
-	}
-	return names
 }
 
 // A stepRow is one step of a case.
@@ -130,76 +52,142 @@ type stepRow struct {
 	Step   map[string]any
 	Exit   int
 	Report *reportRow
-	Calls  []any
+	Calls  json.RawMessage
 	Tree   map[string]string
 	Files  map[string]any
 }
 
-// applyCase takes the steps of a case, and returns what was not as it was recorded.
-func applyCase(t *testing.T, row map[string]json.RawMessage) (problems []string) {
-	var c struct {
-		Settings map[string]any
-		Full     bool
-		Tree     systemtest.Tree
-		Steps    []stepRow
-		Catalogs []json.RawMessage
+// A run is one that a step asks for: the catalog, and settings besides those of the case.
+func (s *stepRow) run() (manifest int, settings []map[string]any) {
+	number, _ := s.Step["manifest"].(float64)
+	own := map[string]any{}
+	for _, name := range []string{"noop", "tags", "skip_tags"} {
+		if v, ok := s.Step[name]; ok {
+			own[name] = v
+		}
 	}
-	p := newPlace(t)
-	var kase systemtest.Case
+	more, _ := s.Step["settings"].(map[string]any)
+	return int(number), []map[string]any{more, own}
+}
+
+// A caseRow is a case whose tree is planted.
+type caseRow struct {
+	Settings map[string]any
+	Full     bool
+	Tree     systemtest.Tree
+	Steps    []stepRow
+	Catalogs []json.RawMessage
+
+	place place
+	kase  systemtest.Case
+	flags []string // of scripted commands, that last longer than a run
+	calls []any    // of the probe, in the last run
+	now   *systemtest.System
+}
+
+func planted(t *testing.T, row map[string]json.RawMessage) *caseRow {
+	t.Helper()
+	c := &caseRow{place: newPlace(t)}
 	text, err := json.Marshal(row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	decode(t, p.expand(text), &kase)
+	decode(t, c.place.expand(text), &c.kase)
+	// The pipe of a command is one of the recorder.
+	row["steps"] = bytes.ReplaceAll(row["steps"], []byte("#<StringIO:0xXXXX>"), []byte("#<IO:(closed)>"))
 	for name, to := range map[string]any{"settings": &c.Settings, "full": &c.Full, "tree": &c.Tree, "steps": &c.Steps, "catalogs": &c.Catalogs} {
 		decode(t, row[name], to)
 	}
-	c.Tree.Plant(t, p.dir+"/root")
-	before := p.tree(t)
-	for i, s := range c.Steps {
-		compare := func(what string, want, got any) {
-			if d := cmp.Diff(want, got); d != "" {
+	c.Tree.Plant(t, c.place.dir+"/root")
+	return c
+}
+
+// run takes a step that is a run. Without commands the default providers are those of this
+// machine.
+func (c *caseRow) run(t *testing.T, s *stepRow) *transaction.Result {
+	t.Helper()
+	manifest, settings := s.run()
+	c.now = c.place.system(c.kase, c.place.settings(append([]map[string]any{c.Settings}, settings...)...))
+	c.now.Raise(c.flags)
+	w := &probetest.World{Root: c.place.dir + "/root"}
+	o := transaction.Options{
+		Settings: agent(c.now), System: c.now, Types: allTypes(), FromCache: true, IntoCache: true, Sources: noModules{}, Resolve: unresolved,
+		Provider: func(r *types.Resource) providers.Provider { return w.Provider(r) },
+	}
+	if c.kase.Commands != nil {
+		o.Host = c.now.Selection()
+	}
+	result := transaction.Run(t.Context(), recordedCatalog(t, c.place.expand(c.Catalogs[manifest]), s.Report), o)
+	c.flags, c.calls = c.now.Flags(), anys(w.Calls)
+	return result
+}
+
+// shell changes something between two runs, such as the flags, which it finds in a file.
+func (c *caseRow) shell(t *testing.T, script string) {
+	t.Helper()
+	file := c.place.dir + "/flags"
+	if err := os.WriteFile(file, []byte(strings.Join(c.flags, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", script)
+	cmd.Dir = c.place.dir + "/root"
+	cmd.Env = append(os.Environ(), "ROOT="+cmd.Dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err == nil { // else it was removed
+		c.flags = strings.Fields(string(text))
+	} else {
+		c.flags = nil
+	}
+}
+
+// applyCase takes the steps of a case, and returns what was not as it was recorded. calls
+// compares what was called.
+func applyCase(t *testing.T, row map[string]json.RawMessage, calls func(c *caseRow, s *stepRow) string) (problems []string) {
+	t.Helper()
+	c := planted(t, row)
+	before := c.place.tree(t)
+	for i := range c.Steps {
+		s := &c.Steps[i]
+		if shell, ok := s.Step["shell"].(string); ok {
+			c.shell(t, shell)
+			before = c.place.tree(t)
+			continue
+		}
+		problem := func(what, d string) {
+			if d != "" {
 				problems = append(problems, fmt.Sprintf("step %d, %s: want -, got +\n%s", i, what, d))
 			}
 		}
-		if shell, ok := s.Step["shell"].(string); ok {
-			cmd := exec.CommandContext(t.Context(), "sh", "-ec", shell)
-			cmd.Dir = p.dir + "/root"
-			cmd.Env = append(os.Environ(), "ROOT="+cmd.Dir)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				problems = append(problems, fmt.Sprintf("step %d: %v\n%s", i, err, out))
-			}
-			before = p.tree(t)
-			continue
+		result := c.run(t, s)
+		for i, l := range s.Report.Logs {
+			s.Report.Logs[i].Message = conversion.ReplaceAllString(l.Message, "value <RUBY> in class $1: <RUBY>")
 		}
-		manifest, _ := s.Step["manifest"].(float64)
-		settings := map[string]any{}
-		for _, name := range []string{"noop", "tags", "skip_tags"} {
-			if v, ok := s.Step[name]; ok {
-				settings[name] = v
-			}
-		}
-		more, _ := s.Step["settings"].(map[string]any)
-		w := &probetest.World{Root: p.dir + "/root"}
-		m := p.system(kase, p.settings(c.Settings, more, settings))
-		result := transaction.Run(t.Context(), catalogOf(t, p.expand(c.Catalogs[int(manifest)])), transaction.Options{
-			Settings: agent(m), System: m, Types: allTypes(), Report: frame(m),
-			Provider: func(r *types.Resource) providers.Provider { return w.Provider(r) },
-		})
-		compare("exit", s.Exit, result.Exit)
-		compare("calls", s.Calls, anys(w.Calls))
-		compare("report", s.Report, reportRowOf(t, p, result, c.Full))
+		problem("exit", cmp.Diff(s.Exit, result.Exit))
+		problem("calls", calls(c, s))
+		problem("report", cmp.Diff(s.Report, reportRowOf(t, c.place, result, c.Full)))
 		if s.Tree != nil {
 			before = s.Tree
 		}
-		now := p.tree(t)
-		compare("tree", before, now)
+		now := c.place.tree(t)
+		problem("tree", cmp.Diff(before, now))
 		before = now
 		if s.Files != nil {
-			compare("files", s.Files, p.stateFiles(t))
+			problem("files", cmp.Diff(s.Files, c.place.stateFiles(t)))
 		}
 	}
 	return problems
+}
+
+// probed compares the calls of the probe with those that were recorded.
+func probed(t *testing.T) func(*caseRow, *stepRow) string {
+	return func(c *caseRow, s *stepRow) string {
+		var want []any
+		decode(t, s.Calls, &want)
+		return cmp.Diff(want, c.calls)
+	}
 }
 
 func anys(texts []string) []any {
@@ -208,19 +196,6 @@ func anys(texts []string) []any {
 		all = append(all, x)
 	}
 	return all
-}
-
-// frame is what the agent has logged before it applies a catalog of its cache.
-func frame(m types.Host) *model.Report {
-	r := &model.Report{CachedCatalogStatus: "explicitly_requested", Environment: "production"}
-	lines := []string{"Using cached catalog from environment 'production'", "Using environment 'production'"}
-	if noop, _ := m.Setting("noop"); noop != "true" {
-		lines = append(lines, "Caching catalog for node1.example.test")
-	}
-	for _, l := range lines {
-		r.Logs = append(r.Logs, model.Log{Level: "info", Message: l, Source: "Puppet", Tags: []string{"info"}})
-	}
-	return r
 }
 
 var times = regexp.MustCompile(`20\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( ?(UTC|[+-]\d\d:?\d\d|Z))?`)

@@ -30,9 +30,10 @@ type Catalog struct {
 type Conversion struct {
 	Types map[string]*types.Type
 	Host  types.Host
-	// Foreign takes resources of types that are not known, or that their types refuse, for
-	// what they are, instead of refusing the catalog: they can be ordered, but not applied.
-	Foreign bool
+	// Foreign takes resources of types that are not known for what they are, instead of
+	// refusing the catalog: they can be ordered, but not applied. Refused takes those that
+	// their types refuse, too.
+	Foreign, Refused bool
 	// Log takes what types warn of; it may be nil.
 	Log TypeLog
 }
@@ -102,7 +103,7 @@ func (c *Catalog) convert(m *model.Resource, format int64) (*Resource, error) {
 		Values: m.Parameters.Hash(), Sensitive: m.Sensitive, Catalog: c,
 		LogPuppet: c.Log.puppet,
 	}, func(level, message string) { c.Log.note(r, level, message) })
-	if err != nil && c.Foreign {
+	if err != nil && c.Refused {
 		r.Kind, r.problem = Foreign, err
 		return r, r.relations(m)
 	}

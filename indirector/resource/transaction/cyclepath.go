@@ -18,8 +18,40 @@ func CyclePath(part []*Resource) []*Resource {
 		}
 		path = append(path, next)
 	}
-	resources := make([]*Resource, len(path))
-	for i, n := range path {
+	return resourcesOf(part, path)
+}
+
+// maxWays is how many ways a search for several paths goes at most: Puppet goes all, and
+// there may be more than memory holds.
+const maxWays = 100_000
+
+// CyclePaths returns up to so many ways as [CyclePath] returns the first, sorted. If there
+// are too many ways to look at, it returns those that were found, or the first alone.
+func CyclePaths(part []*Resource, most int) [][]*Resource {
+	out := adjacency(part)
+	queue, found := [][]int{{0}}, [][]*Resource(nil)
+	for n := 0; n < len(queue) && len(found) < most && len(queue) < maxWays; n++ {
+		way := queue[n]
+		queue[n] = nil
+		last := way[len(way)-1]
+		if slices.Contains(way[:len(way)-1], last) {
+			found = append(found, resourcesOf(part, way))
+			continue
+		}
+		for _, to := range out[last] {
+			queue = append(queue, append(slices.Clone(way), to))
+		}
+	}
+	if len(found) == 0 {
+		found = append(found, CyclePath(part))
+	}
+	slices.SortStableFunc(found, func(a, b []*Resource) int { return slices.CompareFunc(a, b, byRef) })
+	return found
+}
+
+func resourcesOf(part []*Resource, way []int) []*Resource {
+	resources := make([]*Resource, len(way))
+	for i, n := range way {
 		resources[i] = part[n]
 	}
 	return resources

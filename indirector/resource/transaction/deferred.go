@@ -1,52 +1,63 @@
 package transaction
 
 import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
-	"indirtui/indirector/resource/types"
 )
 
-// resolved is a catalog whose deferred values are computed, at any depth. Rule
-// RES-CONV-03.
+// resolved is a catalog whose deferred values are computed, and whose rich data are values,
+// at any depth. A plan goes on without what cannot be computed. Rule RES-CONV-03.
 func (t *transaction) resolved(c *model.Catalog) (*model.Catalog, error) {
-	if t.Resolve == nil || !t.PreprocessDeferred {
-		return c, nil
-	}
 	out := *c
 	out.Resources = make([]model.Resource, len(c.Resources))
 	for i, r := range c.Resources {
-		var err error
-		if r.Parameters, err = t.resolvedValue(r.Parameters); err != nil {
-			return nil, err
+		pairs := make([]data.Pair, r.Parameters.Len())
+		for j, p := range r.Parameters.Hash() {
+			v, err := t.resolvedParameter(p.Value)
+			switch {
+			case err == nil:
+			case t.plan != nil:
+				t.plan.unresolved[r.Ref()] = fmt.Sprintf("%s: %v", p.Key.Text(), err)
+				v = p.Value
+			default:
+				return nil, err
+			}
+			pairs[j] = data.Pair{Key: p.Key, Value: v}
+		}
+		if len(pairs) > 0 {
+			r.Parameters = data.OfHash(pairs)
 		}
 		out.Resources[i] = r
 	}
 	return &out, nil
 }
 
-func (t *transaction) resolvedValue(v data.Value) (data.Value, error) {
+func (t *transaction) resolvedParameter(v data.Value) (data.Value, error) {
 	switch {
-	case types.IsDeferred(v):
+	case !hasRich(v, ""):
+		return v, nil
+	case t.Resolve != nil && (t.PreprocessDeferred || t.plan != nil || !hasRich(v, "Deferred")):
 		return t.Resolve(t.ctx, v)
-	case v.Kind() == data.List:
-		all := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			var err error
-			if all[i], err = t.resolvedValue(x); err != nil {
-				return v, err
-			}
-		}
-		return data.OfList(all), nil
-	case v.Kind() == data.Hash:
-		all := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			x, err := t.resolvedValue(p.Value)
-			if err != nil {
-				return v, err
-			}
-			all[i] = data.Pair{Key: p.Key, Value: x}
-		}
-		return data.OfHash(all), nil
+	case v.Get("__ptype").Str() == "Binary":
+		text, err := base64.StdEncoding.DecodeString(v.Get("__pvalue").Str())
+		return data.OfString(string(text)), err
 	}
 	return v, nil
+}
+
+// hasRich reports whether there is rich data of a type in v, or of any if the name is "".
+func hasRich(v data.Value, name string) bool {
+	switch v.Kind() {
+	case data.List:
+		return slices.ContainsFunc(v.List(), func(x data.Value) bool { return hasRich(x, name) })
+	case data.Hash:
+		return slices.ContainsFunc(v.Hash(), func(p data.Pair) bool {
+			return p.Key.Text() == "__ptype" && (name == "" || p.Value.Text() == name) || hasRich(p.Value, name)
+		})
+	}
+	return false
 }

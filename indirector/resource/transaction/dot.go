@@ -47,15 +47,17 @@ func (t *transaction) writeDot(kind string, text []byte) error {
 	return files.Write(filepath.Join(t.GraphDir, kind+".dot"), text, files.Options{Mode: 0o644})
 }
 
-// writeCycles writes a way around each cycle. Puppet writes up to ten.
+// writeCycles writes up to ten ways around each cycle.
 func (t *transaction) writeCycles(cycles [][]*Resource) error {
 	text := "digraph Resource_Cycles {\n  label = \"Resource Cycles\"\n"
 	for _, cycle := range cycles {
-		var way []string
-		for _, r := range CyclePath(cycle) {
-			way = append(way, dotQuote(r.String()))
+		for _, path := range CyclePaths(cycle, 10) {
+			way := make([]string, len(path))
+			for i, r := range path {
+				way[i] = dotQuote(r.String())
+			}
+			text += strings.Join(way, " -> ") + "\n"
 		}
-		text += strings.Join(way, " -> ") + "\n"
 	}
 	return t.writeDot("cycles", []byte(text+"}\n"))
 }

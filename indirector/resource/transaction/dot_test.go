@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector/golden"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
 )
@@ -66,25 +67,9 @@ func TestDotAsPuppet(t *testing.T) {
 	golden.NeedsPuppet(t)
 	t.Parallel()
 	dir := t.TempDir()
-	manifest := filepath.Join(dir, "site.pp")
-	if err := os.WriteFile(manifest, []byte(graphed), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "puppet", "apply", "--graph", "--graphdir", dir+"/graphs", "--vardir", dir+"/var", "--confdir", dir+"/conf",
-		"--rundir", dir+"/run", "--logdir", dir+"/log", "--publicdir", dir+"/public", "--certname", "node1.example.test",
-		"--catalog_cache_terminus", "json", manifest)
-	if err := os.Mkdir(dir+"/graphs", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(dir + "/var/client_data/catalog/node1.example.test.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	catalog := appliedByPuppet(t, dir, graphed, "--graph", "--graphdir", dir+"/graphs")
 	p := place{dir}
-	v, err := transaction.NewView(catalogOf(t, text), p.system(systemtest.Case{}, p.settings()), allTypes())
+	v, err := transaction.NewView(catalog, p.system(systemtest.Case{}, p.settings()), allTypes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,4 +82,58 @@ func TestDotAsPuppet(t *testing.T) {
 			t.Errorf("%s: want -, got +\n%s", kind, d)
 		}
 	}
+}
+
+// TestCyclesAsPuppet compares the ways around cycles with those that real Puppet writes.
+func TestCyclesAsPuppet(t *testing.T) {
+	golden.NeedsPuppet(t)
+	t.Parallel()
+	const cycles = `
+		notify { 'a': require => [Notify['b'], Notify['c']] }
+		notify { 'b': require => [Notify['c'], Notify['d'], Notify['a']] }
+		notify { 'c': require => Notify['d'] }
+		notify { 'd': require => [Notify['a'], Notify['b']], notify => Class['k'] }
+		class k { notify { "in \"k\"": before => Notify['e'] } }
+		include k
+		notify { 'e': before => [Notify['a'], Class['k']] }
+		notify { 'x': require => Notify['y'] }
+		notify { 'y': require => Notify['x'] }`
+	dir := t.TempDir()
+	catalog := appliedByPuppet(t, dir, cycles, "--graph", "--graphdir", dir+"/graphs")
+	p := newPlace(t)
+	m := p.system(systemtest.Case{}, p.settings(map[string]any{"graph": true}))
+	if got := transaction.Run(t.Context(), catalog, transaction.Options{Settings: agent(m), System: m, Types: allTypes()}); got.Err == nil {
+		t.Fatal("cycles were applied")
+	}
+	want, err := os.ReadFile(dir + "/graphs/cycles.dot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(p.dir + "/var/state/graphs/cycles.dot")
+	if d := cmp.Diff(string(want), string(got)); err != nil || d != "" {
+		t.Errorf("%v: want -, got +\n%s", err, d)
+	}
+}
+
+// appliedByPuppet lets real Puppet apply a manifest, whatever comes of it, and returns the
+// catalog.
+func appliedByPuppet(t *testing.T, dir, manifest string, args ...string) *model.Catalog {
+	t.Helper()
+	file := filepath.Join(dir, "site.pp")
+	if err := os.WriteFile(file, []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(dir+"/graphs", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{
+		"apply", "--vardir", dir + "/var", "--confdir", dir + "/conf", "--rundir", dir + "/run", "--logdir", dir + "/log", "--publicdir", dir + "/public",
+		"--certname", "node1.example.test", "--catalog_cache_terminus", "json", "--color=false",
+	}, append(args, file)...)
+	out, _ := exec.CommandContext(t.Context(), "puppet", args...).CombinedOutput()
+	text, err := os.ReadFile(dir + "/var/client_data/catalog/node1.example.test.json")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return catalogOf(t, text)
 }

@@ -367,8 +367,8 @@ func (e *event) stringify(r *Resource) {
 
 func words(v data.Value) data.Value {
 	switch v.Kind() {
-	case data.Symbol:
-		return data.OfString(v.Str())
+	case data.Symbol, data.Rich:
+		return data.OfString(v.Text())
 	case data.List:
 		all := make([]data.Value, v.Len())
 		for i, x := range v.List() {

@@ -79,19 +79,23 @@ func MakePlan(ctx context.Context, c *model.Catalog, o Options, checks bool) (*P
 	o.Observer = p
 	t := newTransaction(ctx, o)
 	p.t = t
-	t.plan = &planning{checks: noCommands{machine}}
+	t.plan = &planning{checks: noCommands{machine}, unresolved: map[string]string{}}
 	if checks {
 		t.plan.checks = machine
 	}
 	t.begin(c)
-	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.Host, Foreign: true, Log: t.log.resource})
+	c, err := t.resolved(c)
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := Convert(c, Conversion{Types: t.Types, Host: t.Host, Foreign: true, Refused: true, Log: t.log.resource})
 	if err == nil {
 		err = catalog.Finalize(t.DefaultSchedules, t.ClientBucket)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t.catalog = catalog
+	t.catalog, t.native.Sources = catalog, withInlined(t.Sources, c)
 	if err := t.evaluate(); err != nil {
 		return nil, t.withCycles(err)
 	}
@@ -113,7 +117,8 @@ func (t *transaction) withCycles(err error) error {
 
 // planning is what is different while a plan is made.
 type planning struct {
-	checks providers.System // by which exec runs its checks
+	checks     providers.System  // by which exec runs its checks
+	unresolved map[string]string // by reference: why a deferred value could not be computed
 }
 
 // noCommands is a system on which no command is run.
@@ -150,7 +155,9 @@ func (t *transaction) unknown(r *Resource) bool {
 		a.Detail = t.Unknown[r.Ref()]
 	case !t.suitable(r):
 		a.Because, a.Detail = Unsuitable, keyOf(r).provider
-	case r.RAL != nil && t.Resolve == nil && len(r.RAL.Deferred()) > 0:
+	case t.plan.unresolved[r.Ref()] != "":
+		a.Because, a.Detail = DeferredValue, t.plan.unresolved[r.Ref()]
+	case r.RAL != nil && len(r.RAL.Deferred()) > 0:
 		a.Because, a.Detail = DeferredValue, strings.Join(r.RAL.Deferred(), ", ")+": computed when it is applied"
 	default:
 		return false

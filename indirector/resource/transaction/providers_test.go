@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -15,8 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"indirtui/indirector/resource/systemtest"
-	"indirtui/indirector/resource/transaction"
+	"indirtui/indirector/golden"
 )
 
 // TestGoldenRalProviders applies catalogs over scripted commands and accounts: reports and
@@ -29,7 +27,28 @@ func TestGoldenRalProviders(t *testing.T) {
 		decode(t, row["id"], &id)
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
-			for _, problem := range scripted(t, row) {
+			for _, problem := range applyCase(t, row, scripted(t)) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// TestRecordedLibuser is TestGoldenRalProviders for accounts where libuser is installed:
+// members of groups, and forcelocal. The cases have the files of the machine that was
+// recorded in their trees. Rule RES-USER-05.
+func TestRecordedLibuser(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/libuser/providers.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range golden.Decode[map[string]json.RawMessage](t, bytes.NewReader(text)) {
+		var id string
+		decode(t, row["id"], &id)
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			for _, problem := range applyCase(t, row, scripted(t)) {
 				t.Error(problem)
 			}
 		})
@@ -69,116 +88,36 @@ func changing(calls []callRow) []string {
 		maps.DeleteFunc(env, func(name, _ string) bool { return slices.Contains(ofProcess, name) })
 		if m := setPassword.FindStringSubmatch(line); m != nil {
 			line, c.Stdin = path.Dir(m[1])+"/chpasswd -e", m[3]+":"+m[2]+"\n"
+			delete(env, "LIBUSER_CONF")
 		}
 		text := line
 		for _, part := range []string{c.Stdin, c.UID, c.GID} {
 			text += "\n  " + part
 		}
 		for _, name := range slices.Sorted(maps.Keys(env)) {
-			text += "\n  " + name + "=" + env[name]
+			value := env[name]
+			if strings.HasSuffix(value, "/puppet/util/libuser.conf") {
+				value = "<PUPPET_LIB>/puppet/util/libuser.conf"
+			}
+			text += "\n  " + name + "=" + value
 		}
 		all = append(all, text+fmt.Sprint("\n  exit ", c.Exit))
 	}
 	return all
 }
 
-var setPassword = regexp.MustCompile(`^(\S+/usermod) -p (\S+) (\S+)$`)
+var setPassword = regexp.MustCompile(`^(\S+/l?usermod) -p (\S+) (\S+)$`)
 
-func scripted(t *testing.T, row map[string]json.RawMessage) (problems []string) {
-	var c struct {
-		Settings map[string]any
-		Full     bool
-		Tree     systemtest.Tree
-		Steps    []struct {
-			Step   map[string]any
-			Exit   int
-			Report *reportRow
-			Calls  []callRow
-			Tree   map[string]string
+// scripted compares the commands that were run with those that were recorded.
+func scripted(t *testing.T) func(*caseRow, *stepRow) string {
+	return func(c *caseRow, s *stepRow) string {
+		var want, got []callRow
+		decode(t, s.Calls, &want)
+		b, err := json.Marshal(c.now.Calls())
+		if err != nil {
+			t.Fatal(err)
 		}
-		Catalogs []json.RawMessage
+		decode(t, []byte(c.place.norm(string(b))), &got)
+		return cmp.Diff(changing(want), changing(got))
 	}
-	p := newPlace(t)
-	var kase systemtest.Case
-	text, err := json.Marshal(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decode(t, p.expand(text), &kase)
-	// The pipe of a command is one of the recorder.
-	row["steps"] = bytes.ReplaceAll(row["steps"], []byte("#<StringIO:0xXXXX>"), []byte("#<IO:(closed)>"))
-	for name, to := range map[string]any{"settings": &c.Settings, "full": &c.Full, "tree": &c.Tree, "steps": &c.Steps, "catalogs": &c.Catalogs} {
-		decode(t, row[name], to)
-	}
-	c.Tree.Plant(t, p.dir+"/root")
-	before := p.tree(t)
-	var flags []string
-	for i, s := range c.Steps {
-		compare := func(what string, want, got any) {
-			if d := cmp.Diff(want, got); d != "" {
-				problems = append(problems, fmt.Sprintf("step %d, %s: want -, got +\n%s", i, what, d))
-			}
-		}
-		if shell, ok := s.Step["shell"].(string); ok {
-			flags = p.shell(t, shell, flags)
-			before = p.tree(t)
-			continue
-		}
-		manifest, _ := s.Step["manifest"].(float64)
-		settings := map[string]any{}
-		for _, name := range []string{"noop", "tags", "skip_tags"} {
-			if v, ok := s.Step[name]; ok {
-				settings[name] = v
-			}
-		}
-		more, _ := s.Step["settings"].(map[string]any)
-		m := p.system(kase, p.settings(c.Settings, more, settings))
-		m.Raise(flags)
-		result := transaction.Run(t.Context(), catalogOf(t, p.expand(c.Catalogs[int(manifest)])), transaction.Options{
-			Settings: agent(m), System: m, Host: m.Selection(), Types: allTypes(), Report: frame(m),
-		})
-		flags = m.Flags()
-		compare("exit", s.Exit, result.Exit)
-		compare("report", s.Report, reportRowOf(t, p, result, c.Full))
-		compare("calls", changing(s.Calls), changing(callsOf(t, p, m)))
-		if s.Tree != nil {
-			before = s.Tree
-		}
-		now := p.tree(t)
-		compare("tree", before, now)
-		before = now
-	}
-	return problems
-}
-
-// shell changes something between two runs, such as the flags, which it finds in a file.
-func (p place) shell(t *testing.T, script string, flags []string) []string {
-	t.Helper()
-	file := p.dir + "/flags"
-	if err := os.WriteFile(file, []byte(strings.Join(flags, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), "sh", "-ec", script)
-	c.Dir = p.dir + "/root"
-	c.Env = append(os.Environ(), "ROOT="+c.Dir)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil // it was removed
-	}
-	return strings.Fields(string(text))
-}
-
-// callsOf are the commands of a system, with placeholders.
-func callsOf(t *testing.T, p place, m *systemtest.System) []callRow {
-	t.Helper()
-	b, err := json.Marshal(m.Calls())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []callRow
-	decode(t, []byte(p.norm(string(b))), &all)
-	return all
 }

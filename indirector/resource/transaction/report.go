@@ -1,13 +1,10 @@
 package transaction
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/format/psych"
-	"indirtui/indirector/host/files"
 	"indirtui/indirector/model"
 )
 
@@ -125,37 +122,4 @@ func (t *transaction) exit() int {
 		}
 	}
 	return code
-}
-
-// saveSummary writes what the last run was. Rule 9.1.
-func (t *transaction) saveSummary() {
-	if t.SummaryFile == "" {
-		return
-	}
-	mode := "user"
-	if t.Agent {
-		mode = "agent"
-	}
-	pairs := []data.Pair{
-		data.P("version", data.OfHash([]data.Pair{
-			data.P("config", t.report.ConfigurationVersion), data.P("puppet", data.OfString(t.report.PuppetVersion)),
-		})),
-		data.P("application", data.OfHash([]data.Pair{
-			data.P("run_mode", data.OfString(mode)), data.P("initial_environment", data.OfString(t.Environment)),
-			data.P("converged_environment", data.OfString(t.report.Environment)),
-		})),
-	}
-	for _, m := range t.report.Metrics {
-		var values []data.Pair
-		for _, row := range m.Values.List() {
-			values = append(values, data.Pair{Key: row.List()[0], Value: row.List()[2]})
-		}
-		if m.Name == "time" {
-			values = append(values, data.P("last_run", data.OfInt(t.System.Now().Unix())))
-		}
-		pairs = append(pairs, data.P(m.Name, data.OfHash(values)))
-	}
-	if err := files.Write(t.SummaryFile, psych.Encode(data.OfHash(pairs), ""), files.Options{Mode: 0o644}); err != nil {
-		t.log.puppet("err", fmt.Sprintf("Could not save last run local report: %s", err))
-	}
 }

@@ -18,8 +18,21 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	begin := t.System.Now()
 	t.begin(c)
 	t.resting = resting{catalog: c, taken: map[string]bool{}}
+	if t.Agent {
+		t.frame()
+	}
 	err := t.converted(c)
+	if err != nil && t.Compiled {
+		t.log.puppet("err", err.Error())
+		return &Result{Report: t.report, Exit: 1, Err: err}
+	}
+	if !t.Agent {
+		t.frame()
+	}
 	if err == nil {
+		if t.IntoCache && !t.Noop {
+			t.log.puppet("info", "Caching catalog for "+c.Name)
+		}
 		err = t.around("prerun_command", t.Prerun)
 		if err == nil {
 			err = t.applied()
@@ -34,12 +47,22 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	}
 	t.time("total", t.System.Now().Sub(begin))
 	t.finishReport()
-	result := &Result{Report: t.report, Exit: t.exit(), FailedToGenerate: t.failedToGenerate, Err: err}
+	result := &Result{Report: t.report, Exit: t.exit(), FailedToGenerate: t.failedToGenerate, Err: err, Summary: t.summary()}
 	if err != nil {
 		result.Exit = 1
 	}
-	t.saveSummary()
+	t.saveSummary(result.Summary)
 	return result
+}
+
+// frame is logged before a catalog is applied. Rule RES-REP-08.
+func (t *transaction) frame() {
+	t.report.CachedCatalogStatus = "not_used"
+	if t.FromCache {
+		t.report.CachedCatalogStatus = "explicitly_requested"
+		t.log.puppet("info", "Using cached catalog from environment '"+t.report.Environment+"'")
+	}
+	t.log.puppet("info", "Using environment '"+t.report.Environment+"'")
 }
 
 // begin fills in what is known of a report before the run, and reads the state file.
@@ -80,6 +103,7 @@ func (t *transaction) converted(c *model.Catalog) error {
 	if err != nil {
 		return err
 	}
+	t.native.Sources = withInlined(t.Sources, c)
 	if !t.Unfinalized {
 		if err := catalog.Finalize(t.DefaultSchedules, t.ClientBucket); err != nil {
 			return err
@@ -93,8 +117,16 @@ func (t *transaction) converted(c *model.Catalog) error {
 		t.writeNames(t.ClassFile, "class", catalog.Classes)
 		t.writeNames(t.ResourceFile, "resource", catalog.managed())
 	}
-	t.time("config_retrieval", 0)
-	t.time("convert_catalog", t.System.Now().Sub(begin))
+	took := t.System.Now().Sub(begin)
+	switch { // puppet apply counts it as a part of getting the catalog, or not at all
+	case t.Agent:
+		t.time("config_retrieval", t.Retrieval)
+		t.time("convert_catalog", took)
+	case t.Compiled:
+		t.time("config_retrieval", t.Retrieval+took)
+	default:
+		t.time("config_retrieval", 0)
+	}
 	t.report.CodeID, t.report.CatalogUUID = c.CodeID, c.CatalogUUID
 	t.report.ConfigurationVersion = c.Version
 	return nil

@@ -18,6 +18,7 @@ type Settings struct {
 	WriteSummary                            bool // classes and resources, see ClassFile
 	Agent                                   bool // run as the agent, which keeps a transaction store
 	Unfinalized                             bool // as puppet apply --catalog: no defaults are added, and relationships are not checked before
+	Compiled                                bool // as puppet apply FILE: a catalog that cannot be converted is no run
 	Tags, SkipTags                          []string
 	Certname, Environment                   string
 	Prerun, Postrun                         string // commands around the run

@@ -31,18 +31,25 @@ type Options struct {
 	// Provider returns what does a resource in the place of this program's own providers,
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
-	// Resolve computes deferred values. If it is nil, they fail.
-	Resolve  func(ctx context.Context, deferred data.Value) (data.Value, error)
+	// Resolve returns a value of the catalog without anything deferred, and with rich data
+	// as values. If it is nil, what is deferred fails. In a plan it must only look.
+	Resolve  func(ctx context.Context, v data.Value) (data.Value, error)
 	Observer Observer // may be nil
 	// Request applies a resource by a request of its own, whose terminus takes it: see
 	// [Visit]. If it is nil, resources are applied without requests.
 	Request func(ctx context.Context, v *Visit) error
 	// Sources has what files are copied from that is not on this machine. It may be nil.
 	Sources providers.Sources
+	// Buckets keeps files on servers. It may be nil.
+	Buckets providers.Buckets
 	// Stop reports that a run is to end before the next resource. It may be nil.
-	Stop     func() bool
-	LogLevel string          // the lowest that is kept; "" is info
-	Log      func(model.Log) // takes each line as it is written; may be nil
+	Stop func() bool
+	// FromCache and IntoCache: the catalog was found in a cache, and is kept in one. They are
+	// logged.
+	FromCache, IntoCache bool
+	Retrieval            time.Duration   // how long it took to get the catalog
+	LogLevel             string          // the lowest that is kept; "" is info
+	Log                  func(model.Log) // takes each line as it is written; may be nil
 	// Report has what is known before the run: its start, ids, lines. It may be nil.
 	Report *model.Report
 }
@@ -53,6 +60,8 @@ type Result struct {
 	// Exit is as with detailed exit codes: bit 1 for changes, bit 2 for failures; 1 if the
 	// catalog was not applied. Rule RES-REP-06.
 	Exit int
+	// Summary is what the file of the last run has. It is nil if there was no run.
+	Summary data.Value
 	// FailedToGenerate reports that resources could not make others: the run failed, though
 	// no resource did.
 	FailedToGenerate bool
@@ -110,7 +119,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.Host == nil {
 		t.Host = t.System
 	}
-	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources}
+	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources, Buckets: t.Buckets}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }

@@ -56,7 +56,7 @@ type Neighbourhood struct {
 // Resources of types that are not known are taken for what they are.
 func NewView(c *model.Catalog, host types.Host, byType map[string]*types.Type) (*View, error) {
 	settings := ReadSettings(host)
-	catalog, err := Convert(c, Conversion{Types: byType, Host: host, Foreign: true})
+	catalog, err := Convert(c, Conversion{Types: byType, Host: host, Foreign: true, Refused: true})
 	if err != nil {
 		return nil, err
 	}

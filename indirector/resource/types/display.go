@@ -8,6 +8,12 @@ import (
 	"indirtui/indirector/rich"
 )
 
+// A Literal is a rich value that messages show otherwise than by its text.
+type Literal interface {
+	data.RichValue
+	Literal() string
+}
+
 // Display prints a value as a literal of the language: strings in single quotes,
 // numbers plain, symbols as strings, hashes and what is nested in lines of their own.
 // Rule RES-TYPE-11.
@@ -26,8 +32,17 @@ func display(v data.Value, depth int, breaks bool) string {
 	switch v.Kind() {
 	case data.Nil:
 		return "undef"
-	case data.String, data.Symbol:
+	case data.Symbol:
+		if v.Str() == "default" {
+			return v.Str()
+		}
 		return quoted(v.Str())
+	case data.String:
+		return quoted(v.Str())
+	case data.Rich:
+		if l, ok := v.Rich().(Literal); ok {
+			return l.Literal()
+		}
 	case data.List, data.Hash:
 		lead := ""
 		if breaks {

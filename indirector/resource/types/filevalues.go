@@ -74,7 +74,7 @@ func mungeContent(r *Resource, v data.Value) (data.Value, error) {
 	case isAbsent(v):
 		return v, nil
 	case v.Kind() != data.String:
-		return v, badArgument("content is text, not %s", v.Inspect())
+		return v, badArgument("no implicit conversion of %s into String", data.RubyClass(v))
 	case IsChecksum(v.Str()):
 		return r.checksumAsContent(v)
 	}

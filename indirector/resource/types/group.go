@@ -2,6 +2,8 @@ package types
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
 	"indirtui/indirector/data"
 )
@@ -20,6 +22,7 @@ func groupType() *Type {
 			{
 				Name: "members", Doc: "The members, where they are kept with the group.", All: true,
 				Features: []string{"manages_members"},
+				InSync:   membersInSync, Change: membersChange, ShowIs: showMembers, ShowShould: showMembers,
 			},
 			keyValues(Attribute{Name: "attributes", Doc: "Attributes of AIX.", Features: []string{"manages_aix_lam"}},
 				pairing{" ", "attribute_membership"}),
@@ -35,6 +38,47 @@ func groupType() *Type {
 			}),
 		},
 	})
+}
+
+// membersInSync compares members: with those that are there, unless auth_membership names
+// all. What they are to be is noted for messages.
+func membersInSync(r *Resource, is data.Value) (bool, error) {
+	present, all := members(is), textsOf(r.Should("members"))
+	if !r.Value("auth_membership").Truthy() {
+		all = append(all, present...)
+	}
+	wanted := sortedOnce(all)
+	r.Settle("members", data.OfStrings(wanted))
+	return slices.Equal(sortedOnce(present), wanted), nil
+}
+
+// members are those of a list or a text; nothing if there is none.
+func members(v data.Value) []string {
+	switch v.Kind() {
+	case data.List:
+		return textsOf(v.List())
+	case data.String:
+		return strings.Split(v.Str(), ",")
+	}
+	return nil
+}
+
+func textsOf(all []data.Value) []string {
+	out := make([]string, len(all))
+	for i, v := range all {
+		out[i] = v.Text()
+	}
+	return out
+}
+
+func sortedOnce(all []string) []string { return slices.Compact(slices.Sorted(slices.Values(all))) }
+
+func showMembers(_ *Resource, v data.Value) string { return strings.Join(members(v), ",") }
+
+// membersChange shows each member once, though a text of several is wanted.
+func membersChange(r *Resource, is, should data.Value) string {
+	after := strings.Split(r.ShowShould("members", should), ",")
+	return "members changed " + showMembers(r, is) + " to " + strings.Join(sortedOnce(after), ",")
 }
 
 // membership is whether what is there besides is kept.

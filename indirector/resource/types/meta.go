@@ -64,7 +64,7 @@ func mungeAudit(r *Resource, v data.Value) (data.Value, error) {
 	if v.Kind() != data.List && word(v) == "all" {
 		names = nil
 		for _, a := range r.Type.Attributes {
-			if a.Kind == Property && (r.Provider == nil || r.Provider.Supports(a.Features)) {
+			if a.Kind == Property && (r.Provider == nil || r.supports(a.Features)) {
 				names = append(names, data.OfSymbol(a.Name))
 			}
 		}

@@ -21,6 +21,7 @@ var userProviders = []*Provider{
 	{
 		Name: "useradd", Doc: "useradd and its kin; with libuser, local users as well.", Parents: []string{"", ""},
 		Features: strings.Fields("allows_duplicates manages_expiry manages_homedir manages_password_age manages_passwords manages_shell system_users"),
+		Libuser:  []string{"manages_local_users_and_groups"},
 		Commands: []Command{{Name: "add", Path: "useradd"}, {Name: "delete", Path: "userdel"}, {Name: "modify", Path: "usermod"}, {Name: "password", Path: "chage"}, {Name: "chpasswd", Path: "chpasswd"}, {Name: "localadd", Path: "luseradd", Optional: true}, {Name: "localdelete", Path: "luserdel", Optional: true}, {Name: "localmodify", Path: "lusermod", Optional: true}, {Name: "localpassword", Path: "lchage", Optional: true}},
 	},
 	{
@@ -82,6 +83,7 @@ var groupProviders = []*Provider{
 	{
 		Name: "groupadd", Doc: "groupadd and its kin; with libuser, local groups as well.", Parents: []string{"", ""},
 		Features: strings.Fields("system_groups"),
+		Libuser:  []string{"manages_local_users_and_groups", "manages_members"},
 		Commands: []Command{{Name: "add", Path: "groupadd"}, {Name: "delete", Path: "groupdel"}, {Name: "modify", Path: "groupmod"}, {Name: "localadd", Path: "lgroupadd", Optional: true}, {Name: "localdelete", Path: "lgroupdel", Optional: true}, {Name: "localmodify", Path: "lgroupmod", Optional: true}},
 	},
 	{

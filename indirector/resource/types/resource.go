@@ -185,7 +185,7 @@ func (r *Resource) setDefault(a *Attribute) error {
 // attribute returns the value of an attribute, which it makes if need be, or nil if the
 // provider lacks what that takes. Rule RES-TYPE-06.
 func (r *Resource) attribute(a *Attribute) *value {
-	if r.Provider != nil && !r.Provider.Supports(a.Features) {
+	if r.Provider != nil && !r.supports(a.Features) {
 		r.debugUnsupported(a)
 		return nil
 	}
@@ -198,10 +198,20 @@ func (r *Resource) attribute(a *Attribute) *value {
 	return x
 }
 
+// supports reports whether the provider has features on this host.
+func (r *Resource) supports(features []string) bool {
+	for _, f := range features {
+		if !r.Provider.Supports([]string{f}) && !(slices.Contains(r.Provider.Libuser, f) && r.Host != nil && r.Host.Feature("libuser")) {
+			return false
+		}
+	}
+	return true
+}
+
 func (r *Resource) debugUnsupported(a *Attribute) {
 	var lacking []string
 	for _, f := range a.Features {
-		if !r.Provider.Supports([]string{f}) {
+		if !r.supports([]string{f}) {
 			lacking = append(lacking, f)
 		}
 	}

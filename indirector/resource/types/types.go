@@ -154,6 +154,7 @@ type Provider struct {
 	Source        string   // providers of one source list the same things; "" is its name
 	Parents       []string // nearest first
 	Features      []string
+	Libuser       []string // features that it has where the host has the feature libuser
 	Confines      []Confine
 	DefaultFor    []Facts // one of them must match
 	NotDefaultFor []Facts

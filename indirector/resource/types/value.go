@@ -83,7 +83,7 @@ func (r *Resource) Check(a *Attribute, v data.Value) error {
 	if !ok {
 		needs = a.Other
 	}
-	if a.Kind == Property && r.Provider != nil && !r.Provider.Supports(needs) {
+	if a.Kind == Property && r.Provider != nil && !r.supports(needs) {
 		return refuse("Provider %s must have features '%s' to set '%s' to '%s'", r.Provider.Name, joined(needs), a.Name, v.Text())
 	}
 	return nil
