@@ -26,7 +26,7 @@ const maxCatalog = 256 << 20
 
 // catalog returns the catalog that an argument means.
 func (p *program) catalog(ctx context.Context, e *engine.Engine, arg string) (*model.Catalog, error) {
-	if _, err := os.Stat(arg); arg != "-" && errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(arg, filepath.Separator) {
+	if isName(arg) {
 		return p.catalogOfNode(ctx, e, arg)
 	}
 	return p.catalogFile(arg)
@@ -34,19 +34,43 @@ func (p *program) catalog(ctx context.Context, e *engine.Engine, arg string) (*m
 
 // catalogFile reads a catalog in a file; - is standard input.
 func (p *program) catalogFile(arg string) (*model.Catalog, error) {
+	kept, err := p.keptFile(arg)
+	if err == nil && kept.Catalog == nil {
+		err = fmt.Errorf("%q is a plan or a report, and no catalog", arg)
+	}
+	return kept.Catalog, err
+}
+
+// keptFile reads a catalog, a plan or a report in a file; - is standard input.
+func (p *program) keptFile(arg string) (command.Kept, error) {
 	b, err := p.catalogText(arg)
 	if err != nil {
-		return nil, err
+		return command.Kept{}, err
 	}
 	name := ""
 	if _, known := format.ByExtension(strings.TrimPrefix(filepath.Ext(arg), ".")); !known {
 		name = formatOfText(b)
 	}
-	inst, err := command.Instance("catalog", arg, name, b)
+	kept, err := command.ReadKept(arg, name, b)
 	if err != nil {
-		return nil, fmt.Errorf("read the catalog %q: %w", arg, err)
+		err = fmt.Errorf("read the catalog %q: %w", arg, err)
 	}
-	return inst.(*model.Catalog), nil
+	return kept, err
+}
+
+// kept returns the catalog, plan or report that an argument means.
+func (p *program) kept(ctx context.Context, e *engine.Engine, arg string) (command.Kept, error) {
+	if isName(arg) {
+		catalog, err := p.catalogOfNode(ctx, e, arg)
+		return command.Kept{Catalog: catalog}, err
+	}
+	return p.keptFile(arg)
+}
+
+// isName reports whether an argument is the name of a node: there is no such file.
+func isName(arg string) bool {
+	_, err := os.Stat(arg)
+	return arg != "-" && errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(arg, filepath.Separator)
 }
 
 func (p *program) catalogText(arg string) ([]byte, error) {

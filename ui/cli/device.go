@@ -34,8 +34,8 @@ needs --write.
 
 A device of type exec is a program. It is called with the word facts, with get TYPE
 and perhaps a name, or with set TYPE NAME and the wanted attributes as JSON on its
-standard input, and answers JSON. Other types are Ruby: with --ruby, puppet device
-asks them for their facts.
+standard input, and answers JSON. Other types are Ruby: puppet device asks them
+for their facts, unless --ruby is never.
 
 Exit code: 0 done, 1 failed, or there is no device, 2 usage.`
 	cmd.Example = `  indirtui device
@@ -113,14 +113,8 @@ func (c *deviceCommand) list(all []device.Device) error {
 		case d.Type == device.Exec:
 			rows[i].Problem = err.Error()
 		default:
-			mine, err := c.p.mine()
-			if err != nil {
-				return err
-			}
 			rows[i].Asks = "puppet device --target " + d.Name + " --facts"
-			if c.p.ruby(mine).Path == "" {
-				rows[i].Problem = "needs --ruby, or the configuration ruby"
-			}
+			_, rows[i].Problem = c.p.foreignRuby()
 		}
 	}
 	return c.print(rows, func(out io.Writer) error {

@@ -9,16 +9,18 @@ import (
 	"indirtui/indirector/resource/types"
 )
 
-// rubyPath is the path of the interpreter, or "" where Ruby is off.
-func (p *program) rubyPath() string {
+// foreignRuby is the interpreter that does resources of types in Ruby, or "" and why there
+// is none.
+func (p *program) foreignRuby() (path, none string) {
 	mine, _ := p.mine() // problems were reported at the start
-	return p.ruby(mine).Path
+	r := p.ruby(mine)
+	return r.Resources, r.None
 }
 
-// helper returns what does resources of types that are written in Ruby, for the caller to
-// close; nil where Ruby is off.
+// helper returns what does resources that are written in Ruby, for the caller to close; nil
+// where nothing does.
 func (p *program) helper(e *engine.Engine) *foreign.Helper {
-	ruby := p.rubyPath()
+	ruby, _ := p.foreignRuby()
 	if ruby == "" {
 		return nil
 	}

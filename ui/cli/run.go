@@ -139,7 +139,7 @@ func newScript(ctx context.Context, p *program, e *engine.Engine, name string, a
 	r.console = console.New(ctx, r.env, console.Options{
 		Script: true,
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
-		Apply: p.applyHere(e), Note: e.Store.AddComment, Output: r.output, Own: own,
+		Kept: p.keptFile, Apply: p.applyHere(e), Note: e.Store.AddComment, Output: r.output, Own: own,
 	})
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
@@ -25,15 +26,18 @@ import (
 // An Applying applies catalogs to this machine: a run, of which each resource is a
 // request.
 type Applying struct {
-	Engine *engine.Engine
-	Host   types.Host
-	Noop   bool            // whatever the setting is
-	File   bool            // the catalog is of a file, which puppet apply does not finalize
-	Caller string          // of the requests: "cli", "you"
-	Log    func(model.Log) // takes each line of the log; may be nil
-	Stop   func() bool     // ends the run before the next resource; may be nil
-	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
-	Helper *foreign.Helper
+	Engine         *engine.Engine
+	Host           types.Host
+	Noop           bool            // whatever the setting is
+	File           bool            // the catalog is of a file, which puppet apply does not finalize
+	Tags, SkipTags []string        // instead of those of the settings; nil leaves them
+	Caller         string          // of the requests: "cli", "you"
+	Log            func(model.Log) // takes each line of the log; may be nil
+	Stop           func() bool     // ends the run before the next resource; may be nil
+	// Helper does resources that are written in Ruby. If it is nil, they fail, and NoHelper is
+	// why there is none.
+	Helper   *foreign.Helper
+	NoHelper string
 }
 
 // Run applies a catalog and saves its report. Only one run at a time is allowed on a
@@ -56,6 +60,12 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 		}
 	}
 	o.Noop = o.Noop || a.Noop
+	if a.Tags != nil {
+		o.Tags = a.Tags
+	}
+	if a.SkipTags != nil {
+		o.SkipTags = a.SkipTags
+	}
 	o.Agent = a.Engine.Application == "agent"
 	o.Unfinalized = a.File && a.Engine.Application == "apply" // Rule RES-CONV-04.
 	run := &running{a, o.Report.TransactionUUID}
@@ -66,18 +76,24 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	return result, nil
 }
 
-// foreign lets the helper do what this program does not do itself.
+// foreign lets the helper do what is written in Ruby, or logs why that fails.
 func (a *Applying) foreign(ctx context.Context, o *transaction.Options, catalog *model.Catalog) {
+	warn := func(text string) {
+		if a.Log != nil {
+			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: text})
+		}
+	}
 	if a.Helper == nil {
+		if names := foreign.Missing(o.Types, catalog); len(names) > 0 {
+			warn("Types that are written in Ruby cannot be applied: " + strings.Join(names, ", ") + "; " + a.NoHelper)
+		}
 		return
 	}
 	var problems []error
 	o.Types, problems = a.Helper.Types(ctx, o.Types, catalog)
 	o.Provider = a.Helper.Provider
 	for _, problem := range problems {
-		if a.Log != nil {
-			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: problem.Error()})
-		}
+		warn(problem.Error())
 	}
 }
 

@@ -149,12 +149,18 @@ func (h *Helper) start(ctx context.Context) (err error) {
 		data.P("settings", data.OfHash(settings)), data.P("environment", data.OfString(environment)),
 		data.P("modulepath", data.OfStrings(filepath.SplitList(h.o.Setting("modulepath")))),
 	}})
-	if err != nil {
-		h.stop()
-		return fmt.Errorf("start the helper %q: %w", h.o.Ruby, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	h.stop()
+	if f, ok := failed(err); ok && f.Class == "LoadError" {
+		return fmt.Errorf("%q: %w", h.o.Ruby, ErrNoPuppet)
+	}
+	return fmt.Errorf("start the helper %q: %w", h.o.Ruby, err)
 }
+
+// ErrNoPuppet reports a Ruby that cannot load Puppet.
+var ErrNoPuppet = errors.New("this Ruby has no Puppet")
 
 // exchange sends a question, and returns what its answer is.
 func (h *Helper) exchange(ctx context.Context, q question) (data.Value, error) {
@@ -196,11 +202,7 @@ func (h *Helper) exchange(ctx context.Context, q question) (data.Value, error) {
 
 // failure is an error of Ruby.
 func failure(v data.Value) error {
-	f := &indirector.Failure{Class: v.Get("class").Text(), Message: v.Get("message").Text()}
-	if f.Class == "LoadError" {
-		f.Hidden = "the helper needs a Ruby that has Puppet"
-	}
-	return f
+	return &indirector.Failure{Class: v.Get("class").Text(), Message: v.Get("message").Text()}
 }
 
 // broken ends the child, and returns why as an error that names the question.

@@ -48,22 +48,32 @@ func (h *Helper) Type(ctx context.Context, name string) (*types.Type, error) {
 func (h *Helper) Types(ctx context.Context, known map[string]*types.Type, c *model.Catalog) (map[string]*types.Type, []error) {
 	all := maps.Clone(known)
 	var problems []error
-	failed := map[string]bool{}
-	for i := range c.Resources {
-		r := &c.Resources[i]
-		name := strings.ToLower(r.Type)
-		if r.Kind != "compilable_type" || all[name] != nil || failed[name] {
-			continue
-		}
+	for _, name := range Missing(known, c) {
 		t, err := h.Type(ctx, name)
 		if err != nil {
-			failed[name] = true
 			problems = append(problems, err)
-			continue
 		}
-		all[name] = t
+		if errors.Is(err, ErrNoPuppet) {
+			break // nor is it there for the next one
+		}
+		if err == nil {
+			all[name] = t
+		}
 	}
 	return all, problems
+}
+
+// Missing are the names of the types of a catalog that are not known, each once.
+func Missing(known map[string]*types.Type, c *model.Catalog) (names []string) {
+	seen := map[string]bool{}
+	for i := range c.Resources {
+		name := strings.ToLower(c.Resources[i].Type)
+		if c.Resources[i].Kind == "compilable_type" && known[name] == nil && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // defined makes a type of what the child answered.
