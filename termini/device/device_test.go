@@ -83,7 +83,7 @@ func TestFindFails(t *testing.T) {
 		},
 		{
 			"RES-DEV-03 no type", "[r1]\n", "LoadError",
-			"Can't load  for r1: cannot load such file -- puppet/util/network_device//device", "the configuration ruby",
+			"Can't load  for r1: cannot load such file -- puppet/util/network_device//device", "none is allowed",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

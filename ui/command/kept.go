@@ -22,16 +22,14 @@ func ReadKept(file, formatName string, b []byte) (Kept, error) {
 	if !errors.Is(err, transaction.ErrNoPlan) {
 		return Kept{Plan: p}, err
 	}
-	if bytes.Contains(b, []byte("resource_statuses")) {
-		if inst, err := Instance("report", file, formatName, b); err == nil {
-			return Kept{Report: inst.(*model.Report)}, nil
-		}
-	}
 	inst, err := Instance("catalog", file, formatName, b)
-	if err != nil {
+	if catalog, is := inst.(*model.Catalog); is && len(catalog.Resources) > 0 || !bytes.Contains(b, []byte("resource_statuses")) {
+		return Kept{Catalog: catalog}, err
+	}
+	if inst, err = Instance("report", file, formatName, b); err != nil {
 		return Kept{}, err
 	}
-	return Kept{Catalog: inst.(*model.Catalog)}, nil
+	return Kept{Report: inst.(*model.Report)}, nil
 }
 
 // Happened returns what there is to compare a plan with, and whether it is a report; nil if

@@ -71,7 +71,7 @@ func (p *Plan) Redacted(hide func(name, text string) string) *Plan {
 func (p *Plan) Document(why bool) data.Value {
 	return document(p.Resources, func(n *Planned) []data.Pair {
 		return append(n.summary(why), properties(n.Changes, func(c PlannedChange) data.Value {
-			return data.OfHash([]data.Pair{data.P("is", valid(c.Is)), data.P("should", valid(c.Should))})
+			return data.OfHash([]data.Pair{data.P("is", literal(c.Is)), data.P("should", literal(c.Should))})
 		})...)
 	})
 }
@@ -82,7 +82,7 @@ func (p *Plan) Sides() (is, should data.Value) {
 	differing := slices.DeleteFunc(slices.Clone(p.Resources), func(n Planned) bool { return len(n.Changes) == 0 })
 	side := func(of func(PlannedChange) string) data.Value {
 		return document(differing, func(n *Planned) []data.Pair {
-			return properties(n.Changes, func(c PlannedChange) data.Value { return valid(of(c)) })
+			return properties(n.Changes, func(c PlannedChange) data.Value { return literal(of(c)) })
 		})
 	}
 	return side(func(c PlannedChange) string { return c.Is }), side(func(c PlannedChange) string { return c.Should })
@@ -117,6 +117,14 @@ func document(all []Planned, of func(*Planned) []data.Pair) data.Value {
 
 // valid is a text as JSON can have it: titles and values may be any bytes.
 func valid(text string) data.Value { return data.OfString(strings.ToValidUTF8(text, "\uFFFD")) }
+
+// literal is a value of a plan without the quotes around a text.
+func literal(text string) data.Value {
+	if n := len(text); n >= 2 && text[0] == '\'' && text[n-1] == '\'' {
+		text = text[1 : n-1]
+	}
+	return valid(text)
+}
 
 // summary is what a document has of a resource besides its properties.
 func (n *Planned) summary(why bool) []data.Pair {
