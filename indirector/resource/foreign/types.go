@@ -39,13 +39,17 @@ func (h *Helper) Type(ctx context.Context, name string) (*types.Type, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.types[name] = t
+	h.types[name], h.checks[name] = t, v.Get("pre_run_check").Truthy()
 	return t, nil
 }
 
 // Types returns those that are known, and the others of a catalog as Ruby has them. Those
-// that it does not have, either, are left out, with the errors.
+// that it does not have, either, are left out, with the errors. From then on types in Ruby
+// see this catalog.
 func (h *Helper) Types(ctx context.Context, known map[string]*types.Type, c *model.Catalog) (map[string]*types.Type, []error) {
+	h.mu.Lock()
+	h.catalog = c
+	h.mu.Unlock()
 	all := maps.Clone(known)
 	var problems []error
 	for _, name := range Missing(known, c) {
@@ -82,6 +86,7 @@ func (h *Helper) defined(name string, v data.Value) (*types.Type, error) {
 		Name: name, Doc: v.Get("doc").Text(), Namevars: texts(v.Get("namevars")), Features: texts(v.Get("features")),
 		ApplyTo: v.Get("apply_to").Text(), Repeats: v.Get("repeats").Truthy(), SelfRefresh: v.Get("self_refresh").Truthy(),
 		Refreshable: v.Get("refreshes").Truthy(), Instances: types.ByProviders,
+		Generates: v.Get("generates").Truthy(), EvalGenerates: v.Get("eval_generates").Truthy(),
 	}
 	named := map[string]bool{}
 	for _, a := range v.Get("attributes").List() {
