@@ -13,7 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"indirtui/indirector/format"
+	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/transaction"
+	"indirtui/indirector/resource/types"
 )
 
 // A mason makes a file and a brick at the start, changes the file when it is its turn, looks
@@ -144,6 +147,56 @@ func concatsIn(dir string) []makes {
 	}
 }
 
+// gems are resources of types that this program has, whose providers are Ruby's: a gem by a
+// command, a service whose provider is none here.
+func gemsIn(dir string) []makes {
+	gem := func(ensure string) model.Resource {
+		return declared("Package", "shiny", "provider", "gem", "command", dir+"/gem", "ensure", ensure)
+	}
+	return []makes{
+		{"noop", true, []model.Resource{gem("installed")}},
+		{"installed", false, []model.Resource{gem("installed"), declared("Notify", "n", "subscribe", "Package[shiny]")}},
+		{"a version", false, []model.Resource{gem("2.0")}},
+		{"absent", false, []model.Resource{gem("absent")}},
+		{"not here", false, []model.Resource{declared("Service", "s", "provider", "upstart", "ensure", "running"), declared("Notify", "n")}},
+	}
+}
+
+// gemCommand is a gem that keeps what is installed in a file beside it.
+const gemCommand = `#!/bin/sh
+kept=${0%/*}/installed
+case "$*" in
+  *--version*) echo 3.3.15 ;;
+  list*) cat "$kept" 2>/dev/null; exit 0 ;;
+  install*-v*2.0*) echo 'shiny (2.0)' >"$kept"; echo 'Successfully installed shiny-2.0' ;;
+  install*) echo 'shiny (1.0)' >"$kept"; echo 'Successfully installed shiny-1.0' ;;
+  uninstall*) rm -f "$kept"; echo 'Successfully uninstalled shiny' ;;
+esac
+`
+
+// TestForeignProviders: a provider that this program does not have is Ruby's, though the
+// type is ours.
+func TestForeignProviders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	same(t, s, func(dir string) []makes {
+		if err := child.WriteFile(dir+"/gem", []byte(gemCommand), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return gemsIn(dir)
+	})
+	c := &model.Catalog{Name: "here", Resources: []model.Resource{declared("Package", "a", "provider", "apt"), declared("Package", "b", "provider", "gem")}}
+	converted, err := transaction.Convert(c, transaction.Conversion{Types: types.All(), Host: transaction.Offline{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range converted.Resources("package") {
+		if native := s.helper.Provider(r) == nil; native != (r.Name() == "a") {
+			t.Errorf("%s: native %t", r.Ref(), native)
+		}
+	}
+}
+
 // TestMakes: types that make resources, look at the catalog and refuse a run do so as in
 // real Puppet: lines and files are the same, the first time and the second.
 func TestMakes(t *testing.T) {
@@ -186,7 +239,6 @@ func same(t *testing.T, s *site, in func(dir string) []makes) {
 		if d := cmp.Diff(logs[i], got); d != "" {
 			t.Errorf("%s: Puppet -, this program +\n%s", tt.name, d)
 		}
-		t.Log(tt.name + "\n" + strings.Join(got, "\n"))
 		if len(got) == 0 {
 			t.Errorf("%s: nothing was logged", tt.name)
 		}

@@ -156,9 +156,13 @@ func (h *Helper) start(ctx context.Context) (err error) {
 	if environment == "" {
 		environment = "production"
 	}
+	modules := h.o.Setting("modulepath")
+	if modules == "" { // the environment has no directory
+		modules = h.o.Setting("basemodulepath")
+	}
 	_, err = h.exchange(ctx, question{do: "begin", about: "with Puppet", limit: h.o.Limit, fields: []data.Pair{
 		data.P("settings", data.OfHash(settings)), data.P("environment", data.OfString(environment)),
-		data.P("modulepath", data.OfStrings(filepath.SplitList(h.o.Setting("modulepath")))),
+		data.P("modulepath", data.OfStrings(filepath.SplitList(modules))),
 	}})
 	if err == nil {
 		return nil

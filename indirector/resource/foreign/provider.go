@@ -13,9 +13,10 @@ import (
 	"indirtui/indirector/resource/types"
 )
 
-// Provider returns what does a resource in the child, or nil if this program does it itself.
+// Provider returns what does a resource in the child, or nil if this program does it itself:
+// its type, and the provider of the resource.
 func (h *Helper) Provider(r *types.Resource) providers.Provider {
-	if Native(r.Type) {
+	if Native(r.Type) && (r.Provider == nil || providers.HasProvider(r.Type, r.Provider.Name)) {
 		return nil
 	}
 	return whole{h}
