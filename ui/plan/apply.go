@@ -34,7 +34,7 @@ func (s *Screen) cannotApply() string {
 	case s.result.Catalog == nil:
 		return "this plan was kept: plan its catalog to apply it"
 	case s.o.Apply == nil:
-		return "nothing is applied here"
+		return "nothing is applied to this machine from here"
 	case !s.env.Writable:
 		return "read-only: start with --write, or :write on"
 	case s.result.Redacted:

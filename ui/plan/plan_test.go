@@ -255,5 +255,5 @@ func TestApplyStops(t *testing.T) {
 	p.Keys("esc").Rest(10 * time.Second)
 	p.Want("apply: stopped", "Notify[a]")
 	o.Apply = nil
-	play(t, answered(t, text), o).Keys("p", "A").Want("nothing is applied here")
+	play(t, answered(t, text), o).Keys("p", "A").Want("nothing is applied to this machine from here")
 }

@@ -85,7 +85,12 @@ func (p *Plan) Sides() (is, should data.Value) {
 			return properties(n.Changes, func(c PlannedChange) data.Value { return literal(of(c)) })
 		})
 	}
-	return side(func(c PlannedChange) string { return c.Is }), side(func(c PlannedChange) string { return c.Should })
+	return side(func(c PlannedChange) string { return c.Is }), side(func(c PlannedChange) string {
+		if c.Is == c.Should { // both are redacted
+			return c.Should + ", another one"
+		}
+		return c.Should
+	})
 }
 
 // Happened is what became of the resources of a run in the form of a plan, to be compared
