@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -91,14 +90,7 @@ func (c *describeCommand) find(ctx context.Context, helper *foreign.Helper, name
 		_, none := c.p.foreignRuby()
 		return nil, fmt.Errorf("%w; types that are written in Ruby are not known: %s", err, none)
 	}
-	t, byRuby := helper.Type(ctx, name)
-	switch {
-	case errors.Is(byRuby, foreign.ErrNoPuppet):
-		return nil, fmt.Errorf("%w; types that are written in Ruby are not known: %w", err, byRuby)
-	case byRuby != nil && byRuby.Error() == "Could not find type "+strings.ToLower(name):
-		return nil, err
-	}
-	return t, byRuby
+	return typeByRuby(ctx, helper, name)
 }
 
 func (c *describeCommand) print(all []describe.Type) error {

@@ -3,10 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"indirtui/indirector/engine"
 	"indirtui/indirector/resource/foreign"
 	"indirtui/indirector/resource/types"
+	"indirtui/ui/describe"
 )
 
 // foreignRuby is the interpreter that does resources of types in Ruby, or "" and why there
@@ -34,5 +37,20 @@ func (p *program) helper(e *engine.Engine) *foreign.Helper {
 func (p *program) foreignType(ctx context.Context, e *engine.Engine, name string) (t *types.Type, err error) {
 	h := p.helper(e)
 	defer func() { err = errors.Join(err, h.Close()) }()
-	return h.Type(ctx, name)
+	return typeByRuby(ctx, h, name)
+}
+
+// typeByRuby returns a type as Ruby has it. That there is none is reported as of all types.
+func typeByRuby(ctx context.Context, h *foreign.Helper, name string) (*types.Type, error) {
+	t, err := h.Type(ctx, name)
+	_, unknown := describe.Find(name)
+	switch {
+	case err == nil || unknown == nil:
+		return t, err
+	case errors.Is(err, foreign.ErrNoPuppet):
+		return nil, fmt.Errorf("%w; types that are written in Ruby are not known: %w", unknown, err)
+	case err.Error() == "Could not find type "+strings.ToLower(name):
+		return nil, unknown
+	}
+	return nil, err
 }
