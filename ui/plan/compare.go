@@ -60,12 +60,12 @@ func (s *Screen) compareSides() tea.Cmd {
 // mark keeps the plan for comparisons with others.
 func (s *Screen) mark() tea.Cmd {
 	marked := document(s.title+", marked", s.redacted().Document(true))
-	return tea.Batch(s.env.Set(func(st *session.State) { st.Marked = marked }, nil), screen.Notify("marked: d on another plan compares that with this one"))
+	return tea.Batch(s.env.Set(func(st *session.State) { st.Marked = session.Marked(marked) }, nil), screen.Notify("marked: d on another plan compares that with this one"))
 }
 
 // compareMarked compares the plan with the marked one.
 func (s *Screen) compareMarked() tea.Cmd {
-	return compare.Documents(s.env, s.env.Marked, document(s.title, s.redacted().Document(true)))
+	return compare.Documents(s.env, diff.Document(s.env.Marked), document(s.title, s.redacted().Document(true)))
 }
 
 // write writes the plan to a file. What is JSON can be opened again.

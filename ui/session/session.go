@@ -13,7 +13,6 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
-	"indirtui/traces/diff"
 	"indirtui/ui/screen"
 	"indirtui/ui/term"
 )
@@ -32,8 +31,13 @@ type State struct {
 	Watches  []string // expressions that are watched while a request is held
 	Ignored  []string // rules of what does not count in comparisons, see traces/diff.Options
 	Writable bool     // save, destroy and expire are allowed towards what is real
-	// Marked is the plan that others are compared with. Without a name there is none.
-	Marked diff.Document
+	Marked   Marked
+}
+
+// Marked is the plan that others are compared with. Without a name there is none.
+type Marked struct {
+	Name string
+	JSON []byte // as it is compared
 }
 
 // Set is the message that changes the state. Then, which may be nil, returns what
