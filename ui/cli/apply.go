@@ -36,6 +36,9 @@ type applyCommand struct {
 	verbose                              bool
 	tags, skipTags                       []string
 	host                                 string
+	// Of a device: how its resources are done, and its facts. They are nil for a host.
+	adapt func(*transaction.Options, *model.Catalog)
+	known func(context.Context, *engine.Engine) (data.Value, error)
 }
 
 func (c *applyCommand) build(cmd *cobra.Command) {
@@ -126,7 +129,7 @@ func (c *applyCommand) with(ctx context.Context, e *engine.Engine, arg string) e
 		return err
 	}
 	if !c.noop && !c.really {
-		pc := &planCommand{p: c.p, format: "text"}
+		pc := &planCommand{p: c.p, format: "text", adapt: c.adapt}
 		made, err := pc.make(ctx, e, catalog)
 		if err != nil {
 			return err
@@ -149,7 +152,14 @@ func (c *applyCommand) catalog(ctx context.Context, e *engine.Engine, arg string
 		return c.p.catalog(ctx, e, arg)
 	}
 	certname, _ := e.Settings.Get("certname")
-	req, _, err := c.request(ctx, e, certname, data.Value{})
+	var given data.Value
+	if c.known != nil {
+		var err error
+		if given, err = c.known(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	req, _, err := c.request(ctx, e, certname, given)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +215,7 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	_, none := c.p.foreignRuby()
 	a := &command.Applying{
 		Engine: e, Host: host, Caller: "cli", File: c.manifest == "", Stop: stop, Log: func(l model.Log) { c.log(e, l) },
-		Helper: c.p.helper(e), NoHelper: none,
+		Helper: c.p.helper(e), NoHelper: none, Adapt: c.adapt,
 	}
 	if a.Helper != nil {
 		defer func() { err = errors.Join(err, a.Helper.Close()) }()

@@ -29,6 +29,7 @@ type planCommand struct {
 	p               *program
 	format, against string
 	want            plan.Want
+	adapt           func(*transaction.Options, *model.Catalog) // to a device; nil is none
 }
 
 func (c *planCommand) build(cmd *cobra.Command) {
@@ -102,7 +103,7 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 
 // make makes the plan of a catalog.
 func (c *planCommand) make(ctx context.Context, e *engine.Engine, catalog *model.Catalog) (*transaction.Plan, error) {
-	r, err := c.p.planOf(ctx, e, nil, catalog, c.want)
+	r, err := c.p.planOf(ctx, e, nil, catalog, c.want, c.adapt)
 	return r.Plan, err
 }
 
@@ -160,8 +161,9 @@ func (c *planCommand) print(e *engine.Engine, p *transaction.Plan) error {
 }
 
 // planOf works out what applying a catalog would do: to this machine, or to that of the
-// demo. Nothing is changed. Puppet looks at what is written in Ruby if that is wanted.
-func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog *model.Catalog, want plan.Want) (r plan.Result, err error) {
+// demo. Nothing is changed. Puppet looks at what is written in Ruby if that is wanted. With
+// adapt it is what would be done to a device.
+func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog *model.Catalog, want plan.Want, adapt func(*transaction.Options, *model.Catalog)) (r plan.Result, err error) {
 	o := transaction.Options{Types: types.All(), Unknown: want.Unknown, NotAsked: "Puppet was not asked: --helper asks it"}
 	_, none := p.foreignRuby()
 	d, played := on.(*demo.Site)
@@ -189,7 +191,9 @@ func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog
 		o.SkipTags = want.SkipTags
 	}
 	var problems []error
-	if h := p.helper(e); h != nil && want.Helper && !played {
+	if adapt != nil {
+		adapt(&o, catalog)
+	} else if h := p.helper(e); h != nil && want.Helper && !played {
 		defer func() { err = errors.Join(err, h.Close()) }()
 		o.Types, problems = h.Types(ctx, o.Types, catalog)
 		o.Provider, o.NotAsked = h.Provider, ""

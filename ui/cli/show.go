@@ -231,7 +231,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
 		o.Plan = func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
-			return v.p.planOf(ctx, e, s.site, c, want)
+			return v.p.planOf(ctx, e, s.site, c, want, nil)
 		}
 		o.Kept = v.p.keptFile
 		if ruby, _ := v.p.foreignRuby(); ruby != "" {

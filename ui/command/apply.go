@@ -38,6 +38,8 @@ type Applying struct {
 	// why there is none.
 	Helper   *foreign.Helper
 	NoHelper string
+	// Adapt lets a run be that of a device, in the place of the helper. It may be nil.
+	Adapt func(*transaction.Options, *model.Catalog)
 }
 
 // Run applies a catalog and saves its report. Only one run at a time is allowed on a
@@ -78,6 +80,10 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 
 // foreign lets the helper do what is written in Ruby, or logs why that fails.
 func (a *Applying) foreign(ctx context.Context, o *transaction.Options, catalog *model.Catalog) {
+	if a.Adapt != nil {
+		a.Adapt(o, catalog)
+		return
+	}
 	warn := func(text string) {
 		if a.Log != nil {
 			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: text})

@@ -25,6 +25,8 @@ type Options struct {
 	// Foreign lets resources of types that are not known fail by themselves, instead of
 	// the whole run.
 	Foreign bool
+	// Device lets resources of devices be applied, and not those of hosts. Rule RES-DEV-05.
+	Device bool
 	// Unknown are resources of which a plan is not to find out what would become of them,
 	// by their references, and why.
 	Unknown map[string]string
