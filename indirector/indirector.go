@@ -93,6 +93,9 @@ type Config struct {
 type Ruby struct {
 	Path   string // of the interpreter; "" runs nothing
 	Remote bool   // for requests from the network, too
+	// Resources is the path of the interpreter for resources whose types or providers are
+	// written in Ruby. If it is empty, None is why.
+	Resources, None string
 }
 
 // For returns the path of the interpreter that may be used for a request; "" if none may.
@@ -101,6 +104,18 @@ func (r Ruby) For(req *Request) string {
 		return ""
 	}
 	return r.Path
+}
+
+// ForResources is For of what is done in Ruby with resources and devices. Without one, none
+// is why.
+func (r Ruby) ForResources(req *Request) (path, none string) {
+	if req.Remote != nil && !r.Remote {
+		return "", "requests from the network may not run it"
+	}
+	if r.Resources == "" && r.None == "" {
+		return "", "none is allowed"
+	}
+	return r.Resources, r.None
 }
 
 // An Indirector answers requests. It is safe for concurrent use; a process may

@@ -96,7 +96,8 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	}
 	values, err := d.Facts(ctx, t.limit)
 	if errors.Is(err, device.ErrType) {
-		values, err = t.byPuppet(ctx, d, t.env.Ruby.For(req))
+		_, none := t.env.Ruby.ForResources(req)
+		values, err = t.byPuppet(ctx, d, none)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -138,7 +139,7 @@ func (t *Terminus) device(ctx context.Context, name string) (device.Device, erro
 // byPuppet lets puppet device ask a device whose type is Ruby. Without it the error
 // is that of a type that cannot be loaded, and the trace has what could be used.
 // Rules RES-DEV-03, RES-DEV-06.
-func (t *Terminus) byPuppet(ctx context.Context, d device.Device, ruby string) (data.Value, error) {
+func (t *Terminus) byPuppet(ctx context.Context, d device.Device, none string) (data.Value, error) {
 	fails := func(detail, hidden string, err error) error {
 		return &indirector.Failure{
 			Class: "LoadError", Message: fmt.Sprintf("Can't load %s for %s: %s", d.Type, d.Name, detail),
@@ -148,8 +149,8 @@ func (t *Terminus) byPuppet(ctx context.Context, d device.Device, ruby string) (
 	missing := fmt.Sprintf("cannot load such file -- puppet/util/network_device/%s/device", d.Type)
 	puppet, err := exec.LookPath("puppet")
 	switch {
-	case ruby == "":
-		return data.Value{}, fails(missing, "devices of the type exec need no Ruby; with the configuration ruby, puppet device asks those of other types", nil)
+	case none != "":
+		return data.Value{}, fails(missing, "devices of the type exec need no Ruby; puppet device asks those of other types, and "+none, nil)
 	case err != nil:
 		return data.Value{}, fails(missing, "devices of the type exec need no Ruby; for others Puppet must be installed", nil)
 	}

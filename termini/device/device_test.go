@@ -83,7 +83,7 @@ func TestFindFails(t *testing.T) {
 		},
 		{
 			"RES-DEV-03 no type", "[r1]\n", "LoadError",
-			"Can't load  for r1: cannot load such file -- puppet/util/network_device//device", "the configuration ruby",
+			"Can't load  for r1: cannot load such file -- puppet/util/network_device//device", "none is allowed",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,7 +147,7 @@ end
 	t.Setenv("RUBYLIB", lib)
 	t.Setenv("HOME", t.TempDir())
 	const conf = "[r1]\ntype mine\nurl ssh://u:secret@h/\n[r2]\ntype mine\nurl ssh://u:secret@bad/\n[r3]\ntype nosuch\nurl ssh://h/\n"
-	term := terminus(t, conf, indirector.Ruby{Path: ruby})
+	term := terminus(t, conf, indirector.Ruby{Path: ruby, Resources: ruby})
 	facts, err := find(t.Context(), term, "r1")
 	if err != nil || facts.Get("model").Str() != "x1" || facts.Get("sym").Kind().String() != "string" || facts.Get("clientcert").Str() != "r1" {
 		t.Errorf("got %v, %v", facts, err)

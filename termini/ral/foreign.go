@@ -2,6 +2,7 @@ package ral
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"strings"
@@ -33,16 +34,12 @@ func isForeign(req *indirector.Request) bool {
 	return t == nil || !foreign.Native(t)
 }
 
-// byHelper returns the helper, and the type and title of the key. Without Ruby the error is
-// Puppet's where there is no such type, with what would be needed.
+// byHelper returns the helper, and the type and title of the key.
 func (t *Terminus) byHelper(req *indirector.Request) (h *foreign.Helper, name, title string, err error) {
 	name, title, _ = strings.Cut(req.Key, "/")
-	ruby := t.env.Ruby.For(req)
+	ruby, none := t.env.Ruby.ForResources(req)
 	if ruby == "" {
-		return nil, name, title, &indirector.Failure{
-			Message: "Could not find type " + name,
-			Hidden:  "this program does not do resources of the type " + name + " itself: a Ruby with Puppet does, if ruby is set to auto or to its path",
-		}
+		return nil, name, title, without(name, none)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,13 +52,31 @@ func (t *Terminus) byHelper(req *indirector.Request) (h *foreign.Helper, name, t
 	return t.helper, name, title, nil
 }
 
+// without is the error where Ruby cannot be asked: Puppet's where there is no such type, with
+// what would be needed.
+func without(name, none string) error {
+	return &indirector.Failure{
+		Message: "Could not find type " + name,
+		Hidden:  "this program does not do resources of the type " + name + " itself: a Ruby with Puppet does, and " + none,
+	}
+}
+
+// typeOf asks for a type.
+func typeOf(ctx context.Context, h *foreign.Helper, name string) (*types.Type, error) {
+	t, err := h.Type(ctx, name)
+	if errors.Is(err, foreign.ErrNoPuppet) {
+		return nil, without(name, err.Error())
+	}
+	return t, err
+}
+
 // foreign lets the helper do the resource of a key.
 func (t *Terminus) foreign(ctx context.Context, req *indirector.Request, l *look, o *transaction.Options) error {
 	h, name, _, err := t.byHelper(req)
 	if err != nil {
 		return err
 	}
-	if l.typ, err = h.Type(ctx, name); err != nil {
+	if l.typ, err = typeOf(ctx, h, name); err != nil {
 		return err
 	}
 	o.Types = maps.Clone(o.Types)
@@ -74,7 +89,7 @@ func (t *Terminus) findForeign(ctx context.Context, req *indirector.Request) (in
 	if err != nil {
 		return nil, err
 	}
-	typ, err := h.Type(ctx, name)
+	typ, err := typeOf(ctx, h, name)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +108,7 @@ func (t *Terminus) searchForeign(ctx context.Context, req *indirector.Request) (
 	if err != nil {
 		return nil, err
 	}
-	typ, err := h.Type(ctx, name)
+	typ, err := typeOf(ctx, h, name)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func foreignTerminus(t *testing.T, ruby string) *ral.Terminus {
 		}
 	}
 	made, err := ral.Resource.New(indirector.Env{
-		Ruby:     indirector.Ruby{Path: ruby},
+		Ruby:     indirector.Ruby{Path: ruby, Resources: ruby},
 		Settings: clienttest.Settings{"confdir": dir, "vardir": dir + "/var", "modulepath": dir + "/modules", "certname": "here"},
 	})
 	if err != nil {

@@ -13,7 +13,7 @@
 // A Report is written as JSON like this; what is empty is left out:
 //
 //	{"diff":1,                       the version of this format
-//	 "kind":"requests",              or "runs"
+//	 "kind":"requests",              or "runs", or "values" of no requests
 //	 "equal":false, "differences":3, "unknown":0, "ignored":1,
 //	 "rules":[".parameters.*timestamp"],
 //	 "note":"#7 has no value to compare: …",
@@ -110,6 +110,7 @@ type Report struct {
 const (
 	ofRequests = "requests"
 	ofRuns     = "runs"
+	ofValues   = "values"
 )
 
 // A Side is one of the two: a request, or a run of them.

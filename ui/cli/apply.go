@@ -25,8 +25,8 @@ import (
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/ui/command"
-	"indirtui/ui/console"
 	"indirtui/ui/demo"
+	"indirtui/ui/plan"
 )
 
 // An applyCommand applies a catalog to this machine; without flags it prints what that
@@ -40,6 +40,9 @@ type applyCommand struct {
 	host                                 string
 	from                                 command.CatalogFrom
 	took                                 time.Duration // to get the catalog
+	// Of a device: how its resources are done, and its facts. They are nil for a host.
+	adapt func(*transaction.Options, *model.Catalog)
+	known func(context.Context, *engine.Engine) (data.Value, error)
 }
 
 func (c *applyCommand) build(cmd *cobra.Command) {
@@ -61,8 +64,9 @@ report goes where the report indirection is routed to. As application agent, whi
 is the default but for manifests, the run keeps the transaction store, by which
 later runs know what was changed behind Puppet's back.
 
-Resources whose types are written in Ruby fail, unless --ruby lets Puppet do them
-in a process beside this one; all others are applied.
+Resources whose types or providers are written in Ruby are done by Puppet in a process
+beside this one. Without a Ruby that has Puppet, and with --ruby never, they fail; all
+others are applied.
 
 The first interrupt lets the resource in hand finish and skips the rest; the second
 one ends commands that run.
@@ -141,7 +145,12 @@ func (c *applyCommand) with(ctx context.Context, e *engine.Engine, arg string) e
 			catalog.Name, catalog.Environment, c.took.Seconds())})
 	}
 	if !c.noop && !c.really {
-		return (&planCommand{p: c.p, format: "text"}).plan(ctx, e, catalog)
+		pc := &planCommand{p: c.p, format: "text", adapt: c.adapt}
+		made, err := pc.make(ctx, e, catalog)
+		if err != nil {
+			return err
+		}
+		return pc.answer(e, made)
 	}
 	if err := c.confirm(e, catalog); err != nil {
 		return err
@@ -169,7 +178,14 @@ func (c *applyCommand) catalog(ctx context.Context, e *engine.Engine, arg string
 	}
 	c.from = command.Compiled
 	certname, _ := e.Settings.Get("certname")
-	req, _, err := c.request(ctx, e, certname, data.Value{})
+	var given data.Value
+	if c.known != nil {
+		var err error
+		if given, err = c.known(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+	req, _, err := c.request(ctx, e, certname, given)
 	if err != nil {
 		return nil, err
 	}
@@ -189,11 +205,7 @@ func (c *applyCommand) catalog(ctx context.Context, e *engine.Engine, arg string
 // another host must be meant. Rule RES-SAFE-02.
 func (c *applyCommand) confirm(e *engine.Engine, catalog *model.Catalog) error {
 	certname, _ := e.Settings.Get("certname")
-	who := "this user"
-	if u, err := user.Current(); err == nil {
-		who = u.Username
-	}
-	c.p.report(fmt.Sprintf("as %s on %s: the catalog of %s, %d resources", who, certname, catalog.Name, len(catalog.Resources)))
+	c.p.report(fmt.Sprintf("as %s on %s: the catalog of %s, %d resources", thisUser(), certname, catalog.Name, len(catalog.Resources)))
 	switch {
 	case catalog.Name == certname || c.noop || c.host == catalog.Name:
 		return nil
@@ -211,6 +223,15 @@ func (c *applyCommand) confirm(e *engine.Engine, catalog *model.Catalog) error {
 	return &command.UsageError{What: fmt.Sprintf("the catalog is of %s, and this is %s", catalog.Name, certname), Advice: "if it is meant, add --host " + catalog.Name}
 }
 
+// thisUser is as whom the program runs.
+func thisUser() string {
+	u, err := user.Current()
+	if err != nil {
+		return "this user"
+	}
+	return u.Username
+}
+
 // apply runs the catalog. When the program is to end, it goes on up to the next resource. Rule RES-SAFE-04.
 func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host *machine.Machine) (err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -219,8 +240,10 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	defer done()
 	values := deferred(e, host, catalog, c.p.rubyPath())
 	defer values.Close()
+	_, none := c.p.foreignRuby()
 	a := &command.Applying{
-		Engine: e, Host: host, Caller: "cli", Resolve: values.Resolve, From: c.from, Took: c.took, Stop: stop, Log: func(l model.Log) { c.log(e, l) }, Helper: c.p.helper(e),
+		Engine: e, Host: host, Caller: "cli", Resolve: values.Resolve, From: c.from, Took: c.took, Stop: stop, Log: func(l model.Log) { c.log(e, l) },
+		Helper: c.p.helper(e), NoHelper: none, Adapt: c.adapt,
 	}
 	if a.Helper != nil {
 		defer func() { err = errors.Join(err, a.Helper.Close()) }()
@@ -304,27 +327,26 @@ func (c *applyCommand) story(e *engine.Engine) error {
 	return err
 }
 
-// applyHere is the command apply of a session: what is logged comes when the run has ended.
-func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, console.Applied) ([]string, error) {
-	return func(ctx context.Context, a console.Applied) (lines []string, err error) {
-		catalog, err := p.catalog(ctx, e, a.Catalog)
-		if err != nil {
-			return nil, err
-		}
+// applyHere applies the catalog of a plan in a session, once it is confirmed: what is logged
+// comes when the run has ended.
+func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *plan.Result, plan.Confirmed) ([]string, error) {
+	return func(ctx context.Context, r *plan.Result, yes plan.Confirmed) (lines []string, err error) {
 		certname, _ := e.Settings.Get("certname")
 		switch {
-		case a.Confirm != certname:
+		case yes.Host != certname:
 			return nil, errors.New("refused: confirm= names another host; nothing was changed")
-		case catalog.Name != certname && catalog.Name != a.Host:
-			return nil, fmt.Errorf("refused: the catalog is of %s; if it is meant, add host=%[1]s", catalog.Name)
+		case r.Catalog.Name != certname && r.Catalog.Name != yes.Of:
+			return nil, fmt.Errorf("refused: the catalog is of %s; if it is meant, add host=%[1]s", r.Catalog.Name)
 		}
+		_, none := p.foreignRuby()
 		run := &command.Applying{
-			Engine: e, Caller: "you", Noop: a.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Engine: e, Caller: "you", Noop: yes.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Tags: r.Want.Tags, SkipTags: r.Want.SkipTags,
 			Log: func(l model.Log) {
 				text, _ := transaction.ConsoleLine(l)
 				lines = append(lines, redacted(e, text))
 			},
-			Helper: p.helper(e),
+			Helper: p.helper(e), NoHelper: none,
 		}
 		if d, is := on.(*demo.Site); is {
 			m := d.Machine(offline(e).Setting)
@@ -334,14 +356,14 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, con
 			if err != nil {
 				return nil, err
 			}
-			values := deferred(e, host, catalog, p.rubyPath())
+			values := deferred(e, host, r.Catalog, p.rubyPath())
 			defer values.Close()
 			run.Host, run.Resolve = host, values.Resolve
 		}
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
-		_, err = run.Run(context.WithoutCancel(ctx), catalog)
+		_, err = run.Run(context.WithoutCancel(ctx), r.Catalog)
 		return lines, err
 	}
 }

@@ -42,19 +42,37 @@ func isNode(arg string) bool {
 
 // catalogFile reads a catalog in a file; - is standard input.
 func (p *program) catalogFile(arg string) (*model.Catalog, error) {
+	kept, err := p.keptFile(arg)
+	if err == nil && kept.Catalog == nil {
+		err = fmt.Errorf("%q is a plan or a report, and no catalog", arg)
+	}
+	return kept.Catalog, err
+}
+
+// keptFile reads a catalog, a plan or a report in a file; - is standard input.
+func (p *program) keptFile(arg string) (command.Kept, error) {
 	b, err := p.catalogText(arg)
 	if err != nil {
-		return nil, err
+		return command.Kept{}, err
 	}
 	name := ""
 	if _, known := format.ByExtension(strings.TrimPrefix(filepath.Ext(arg), ".")); !known {
 		name = formatOfText(b)
 	}
-	inst, err := command.Instance("catalog", arg, name, b)
+	kept, err := command.ReadKept(arg, name, b)
 	if err != nil {
-		return nil, fmt.Errorf("read the catalog %q: %w", arg, err)
+		err = fmt.Errorf("read the catalog %q: %w", arg, err)
 	}
-	return inst.(*model.Catalog), nil
+	return kept, err
+}
+
+// kept returns the catalog, plan or report that an argument means.
+func (p *program) kept(ctx context.Context, e *engine.Engine, arg string) (command.Kept, error) {
+	if isNode(arg) {
+		catalog, _, err := p.catalogOfNode(ctx, e, arg)
+		return command.Kept{Catalog: catalog}, err
+	}
+	return p.keptFile(arg)
 }
 
 func (p *program) catalogText(arg string) ([]byte, error) {

@@ -203,7 +203,7 @@ Exit codes, of every command:
 	f.StringArrayVar(&p.routed, "route", nil, "let another terminus answer: `IND=TERMINUS` or IND.cache=TERMINUS; it may be wrapped, as in 'facts=fault(yaml, 503)'; IND.ttl=SECONDS is how long what is found stays fresh")
 	f.StringArrayVar(&p.set, "set", nil, "set a setting, as `NAME=VALUE`; may be repeated")
 	f.StringArrayVar(&p.quirks, "quirk", nil, "keep an oddity of the original, by its `RULE`; may be repeated")
-	f.String("ruby", "", "run functions, templates and custom facts in Ruby that modules bring, by this interpreter: `PATH`, auto (ruby in PATH) or off (default the configuration, else off)")
+	f.String("ruby", "", "what Ruby may run: resources (of types written in Ruby, by Puppet), auto (also functions, templates and custom facts of modules), never, or the `PATH` of an interpreter (default the configuration, else resources)")
 	f.BoolVar(&p.write, "write", false, "let a find write the cache that is routed, and the interactive program save and destroy")
 	f.StringVar(&p.live.url, "otlp", "", "send every request to this `URL` of an OpenTelemetry collector as it ends (default as OTEL_EXPORTER_OTLP_ENDPOINT says, else nowhere)")
 	p.ui.flags(root)

@@ -105,19 +105,35 @@ func displayFlags(given *pflag.FlagSet) []config.Flag {
 	return all
 }
 
-// ruby is whether functions and templates in Ruby may be run, and by what. Rule LANG-ERB-10.
+// ruby is what may be run in Ruby, and by what: resources of types that are written in Ruby,
+// and, unless it is left to them, functions and templates, too. Rule LANG-ERB-10.
 func (c *configuration) ruby(mine *config.Config) indirector.Ruby {
-	path := mine.Ruby
-	switch path {
-	case "off":
-		path = ""
+	r := indirector.Ruby{Path: mine.Ruby, Resources: mine.Ruby, Remote: mine.RubyServe}
+	switch mine.Ruby {
+	case "never", "off":
+		r.Path, r.Resources, r.None = "", "", "ruby is set to "+mine.Ruby
+	case "resources":
+		r.Path = ""
+		r.Resources, r.None = puppetsRuby()
 	case "auto":
-		path = "ruby"
-		if found, err := exec.LookPath(path); err == nil { // without one, what needs it fails
-			path = found
+		r.Path = "ruby"
+		if found, err := exec.LookPath(r.Path); err == nil { // without one, what needs it fails
+			r.Path = found
+		}
+		r.Resources, r.None = puppetsRuby()
+	}
+	return r
+}
+
+// puppetsRuby is the interpreter that packages of Puppet bring, or else the one in PATH.
+func puppetsRuby() (path, none string) {
+	const packaged = "/opt/puppetlabs/puppet/bin/ruby"
+	for _, name := range []string{packaged, "ruby"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, ""
 		}
 	}
-	return indirector.Ruby{Path: path, Remote: mine.RubyServe}
+	return "", "there is no ruby in PATH"
 }
 
 // redactor redacts what no engine has redacted.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,8 +34,8 @@ func (c *describeCommand) build(cmd *cobra.Command) {
 with the values that they take and their defaults, which resources it requires by
 itself, and its providers. The one that is used on this machine comes first, and
 each has what counts for and against it here: facts, features, programs. Facts are
-those of facter; nothing is changed. Types of modules that are written in Ruby are
-described with --ruby, which loads them.
+those of facter; nothing is changed. Types that are written in Ruby are asked of Puppet,
+unless --ruby is never.
 
 "indirtui schema describe" prints the schema of --format json, which is an object for
 each type.
@@ -86,13 +85,10 @@ func (c *describeCommand) find(ctx context.Context, helper *foreign.Helper, name
 	case err == nil:
 		return t, nil
 	case helper == nil:
-		return nil, fmt.Errorf("%w; types that are written in Ruby are described with --ruby auto", err)
+		_, none := c.p.foreignRuby()
+		return nil, fmt.Errorf("%w; types that are written in Ruby are not known: %s", err, none)
 	}
-	t, byRuby := helper.Type(ctx, name)
-	if byRuby != nil && byRuby.Error() == "Could not find type "+strings.ToLower(name) {
-		return nil, err
-	}
-	return t, byRuby
+	return typeByRuby(ctx, helper, name)
 }
 
 func (c *describeCommand) print(all []describe.Type) error {

@@ -20,8 +20,10 @@ import (
 // A deviceCommand lists the devices of device.conf, or asks one.
 type deviceCommand struct {
 	listing
-	target, trace    string
-	facts, resources bool
+	target, trace          string
+	facts, resources       bool
+	apply                  string
+	noop, really, detailed bool
 }
 
 func (c *deviceCommand) build(cmd *cobra.Command) {
@@ -30,30 +32,40 @@ resources. With --target and --facts the facts of a device are found and printed
 as by "puppet device"; the trace goes to standard error. With --target and
 --resource a device of type exec is asked for the resources of a type, or for one.
 With attributes it is told to change that, as "puppet resource" would be; that
-needs --write.
+needs --write. With --target and --apply a catalog, or a manifest that is compiled
+with the facts of the device, is applied to it, as by "puppet device --apply"; that
+needs --noop or --really, and --write, and is else a plan. Resources of hosts are
+skipped. The report and the state of runs are kept below the setting devicedir.
 
 A device of type exec is a program. It is called with the word facts, with get TYPE
 and perhaps a name, or with set TYPE NAME and the wanted attributes as JSON on its
-standard input, and answers JSON. Other types are Ruby: with --ruby, puppet device
-asks them for their facts.
+standard input, and answers JSON. Other types are Ruby: puppet device asks them
+for their facts, unless --ruby is never.
 
-Exit code: 0 done, 1 failed, or there is no device, 2 usage.`
+Exit code: 0 done, 1 failed, or there is no device, 2 usage; with --apply that of apply.`
 	cmd.Example = `  indirtui device
   indirtui device --target switch1.example.com --facts
   indirtui device --target switch1.example.com --resource vlan 7
-  indirtui device --target switch1.example.com --resource vlan 7 ensure=present --write`
+  indirtui device --target switch1.example.com --resource vlan 7 ensure=present --write
+  indirtui device --target switch1.example.com --apply switch.pp --really --write`
 	f := cmd.Flags()
 	f.StringVar(&c.target, "target", "", "the `DEVICE` to ask, by its name in device.conf")
 	f.BoolVar(&c.facts, "facts", false, "print the facts of the device")
 	f.BoolVar(&c.resources, "resource", false, "print resources of the device")
+	f.StringVar(&c.apply, "apply", "", "apply this `FILE`, a catalog or a manifest, to the device")
+	f.BoolVar(&c.noop, "noop", false, "of --apply: show what would be changed, as Puppet's noop does; needs --write")
+	f.BoolVar(&c.really, "really", false, "of --apply: change the device; needs --write")
+	f.BoolVar(&c.detailed, "detailed-exitcodes", false, "of --apply: exit codes say whether something was changed, or failed")
 	f.StringVar(&c.trace, "trace", "story", "what to tell of the request for facts: none, story, steps or json")
 	c.flag(cmd, "print the list in JSON, see `indirtui schema device`")
 }
 
 func (c *deviceCommand) run(ctx context.Context, args []string) error {
 	switch {
-	case c.facts && c.resources:
-		return &command.UsageError{What: "--facts and --resource are two commands"}
+	case c.facts && c.resources || c.apply != "" && (c.facts || c.resources):
+		return &command.UsageError{What: "--facts, --resource and --apply are commands of their own"}
+	case c.apply == "" && (c.noop || c.really || c.detailed):
+		return &command.UsageError{What: "--noop, --really and --detailed-exitcodes are for --apply"}
 	case len(args) > 0 && !c.resources:
 		return &command.UsageError{What: fmt.Sprintf("%q is for --resource", args[0])}
 	case c.resources && c.target == "": // Puppet's words, as those that follow. Rule RES-DEV-02.
@@ -63,6 +75,11 @@ func (c *deviceCommand) run(ctx context.Context, args []string) error {
 	}
 	if err := checkTrace(c.trace); err != nil {
 		return err
+	}
+	if c.apply != "" {
+		if err := c.checkApply(); err != nil {
+			return err
+		}
 	}
 	return c.p.withEngine(func(e *engine.Engine) error {
 		path, _ := e.Settings.Get("deviceconfig")
@@ -78,6 +95,8 @@ func (c *deviceCommand) run(ctx context.Context, args []string) error {
 			return words("Could not run: Target device / certificate '%s' not found in %s", c.target, path)
 		case len(all) == 0:
 			return words("No device found in %s", path)
+		case c.apply != "":
+			return c.applyTo(ctx, e, all[0])
 		case c.facts:
 			return c.find(ctx, e)
 		case c.resources:
@@ -113,14 +132,8 @@ func (c *deviceCommand) list(all []device.Device) error {
 		case d.Type == device.Exec:
 			rows[i].Problem = err.Error()
 		default:
-			mine, err := c.p.mine()
-			if err != nil {
-				return err
-			}
 			rows[i].Asks = "puppet device --target " + d.Name + " --facts"
-			if c.p.ruby(mine).Path == "" {
-				rows[i].Problem = "needs --ruby, or the configuration ruby"
-			}
+			_, rows[i].Problem = c.p.foreignRuby()
 		}
 	}
 	return c.print(rows, func(out io.Writer) error {

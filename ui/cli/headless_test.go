@@ -92,6 +92,7 @@ func TestSchemas(t *testing.T) {
 		{"compile fails", "compile", []string{"compile", "n1", "-e", "class a { include b } include a", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"why", "why", []string{"why", "n1", "Class[Ntp]", "--format", "json", "--confdir", dir, "--vardir", dir, "--set", "codedir=testdata/compile"}, false},
 		{"plan", "plan", []string{"plan", "testdata/graph/plan.json", "--format", "json", "--confdir", dir, "--vardir", dir}, false},
+		{"plans", "diff", []string{"plan", "testdata/graph/plan.json", "--against", "testdata/graph/catalog.json", "--format", "json", "--confdir", dir, "--vardir", dir}, false},
 		{"graph", "graph", []string{"graph", "testdata/graph/catalog.json", "--format", "json"}, false},
 		{"graph of a resource", "graph", []string{"graph", "testdata/graph/catalog.json", "Notify[second]", "--format", "json"}, false},
 		{"graph with cycles", "graph", []string{"graph", "testdata/graph/cycle.json", "--format", "json"}, false},

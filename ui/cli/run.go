@@ -140,7 +140,7 @@ func newScript(ctx context.Context, p *program, e *engine.Engine, on site, name 
 	r.console = console.New(ctx, r.env, console.Options{
 		Script: true,
 		Engine: e, Settings: e.Settings, Configured: e, Application: e.Application,
-		Apply: p.applyHere(e, on), Note: e.Store.AddComment, Output: r.output, Own: own,
+		Kept: p.keptFile, Apply: p.applyHere(e, on), Note: e.Store.AddComment, Output: r.output, Own: own,
 	})
 	return r
 }

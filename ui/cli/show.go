@@ -231,13 +231,17 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }
 		o.Plan = func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
-			return planHere(ctx, e, s.site, c, want, nil)
+			return v.p.planOf(ctx, e, s.site, c, want, nil)
 		}
-		o.Catalog = v.p.catalogFile
-		if v.p.rubyPath() != "" {
+		o.Kept = v.p.keptFile
+		if ruby, _ := v.p.foreignRuby(); ruby != "" {
 			o.Foreign = func(ctx context.Context, name string) (*types.Type, error) { return v.p.foreignType(ctx, e, name) }
 		}
 		o.Apply = v.p.applyHere(e, s.site)
+		o.Here = func() (user, host string) {
+			host, _ = e.Settings.Get("certname")
+			return thisUser(), host
+		}
 		o.Stores = func() []stores.State { return storesOf(e) }
 		o.Retry = func() []string { return retryStores(e) }
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"indirtui/indirector"
@@ -39,22 +40,27 @@ const (
 // An Applying applies catalogs to this machine: a run, of which each resource is a
 // request.
 type Applying struct {
-	Engine *engine.Engine
-	Host   types.Host
-	Noop   bool            // whatever the setting is
-	From   CatalogFrom     // what the catalog is of
-	Took   time.Duration   // to get it
-	Caller string          // of the requests: "cli", "you"
-	Log    func(model.Log) // takes each line of the log; may be nil
-	Stop   func() bool     // ends the run before the next resource; may be nil
+	Engine         *engine.Engine
+	Host           types.Host
+	Noop           bool            // whatever the setting is
+	Tags, SkipTags []string        // instead of those of the settings; nil leaves them
+	From           CatalogFrom     // what the catalog is of
+	Took           time.Duration   // to get it
+	Caller         string          // of the requests: "cli", "you"
+	Log            func(model.Log) // takes each line of the log; may be nil
+	Stop           func() bool     // ends the run before the next resource; may be nil
 	// System is the machine; nil is this one, and Sources has what is copied from modules
 	// then.
 	System  providers.System
 	Sources providers.Sources
 	// Resolve computes deferred values, see [transaction.Options]; if it is nil, they fail.
 	Resolve func(ctx context.Context, v data.Value) (data.Value, error)
-	// Helper does resources of types that are written in Ruby. If it is nil, they fail.
-	Helper *foreign.Helper
+	// Helper does resources that are written in Ruby. If it is nil, they fail, and NoHelper is
+	// why there is none.
+	Helper   *foreign.Helper
+	NoHelper string
+	// Adapt lets a run be that of a device, in the place of the helper. It may be nil.
+	Adapt func(*transaction.Options, *model.Catalog)
 }
 
 // Run applies a catalog and saves its report. Only one run at a time is allowed on a
@@ -77,6 +83,12 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 		}
 	}
 	o.Noop = o.Noop || a.Noop
+	if a.Tags != nil {
+		o.Tags = a.Tags
+	}
+	if a.SkipTags != nil {
+		o.SkipTags = a.SkipTags
+	}
 	o.Agent = a.Engine.Application == "agent"
 	o.Unfinalized = a.From != Compiled && a.Engine.Application == "apply" // Rule RES-CONV-04.
 	o.Compiled = a.From == Compiled && a.Engine.Application == "apply"
@@ -111,18 +123,29 @@ func withoutUnchanged(r *model.Report) *model.Report {
 	return &out
 }
 
-// foreign lets the helper do what this program does not do itself.
+// foreign lets the helper do what is written in Ruby, or logs why that fails.
+// foreign lets the helper do what is written in Ruby, or logs why that fails.
 func (a *Applying) foreign(ctx context.Context, o *transaction.Options, catalog *model.Catalog) {
+	if a.Adapt != nil {
+		a.Adapt(o, catalog)
+		return
+	}
+	warn := func(text string) {
+		if a.Log != nil {
+			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: text})
+		}
+	}
 	if a.Helper == nil {
+		if names := foreign.Missing(o.Types, catalog); len(names) > 0 {
+			warn("Types that are written in Ruby cannot be applied: " + strings.Join(names, ", ") + "; " + a.NoHelper)
+		}
 		return
 	}
 	var problems []error
 	o.Types, problems = a.Helper.Types(ctx, o.Types, catalog)
 	o.Provider = a.Helper.Provider
 	for _, problem := range problems {
-		if a.Log != nil {
-			a.Log(model.Log{Level: "warning", Source: "Puppet", Message: problem.Error()})
-		}
+		warn(problem.Error())
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package compare shows how two answers differ, or two runs.
+// Package compare shows how two answers differ, two plans, or two runs.
 package compare
 
 import (
@@ -23,11 +23,11 @@ type Ref struct {
 	ID  uint64
 }
 
-// A Comparison shows how the answers to two requests differ, and by what steps
-// they came about.
+// A Comparison shows how two values differ. Of answers to requests it shows by what steps
+// they came about, too.
 type Comparison struct {
 	env           *session.Env
-	a, b          Ref
+	sides         sides
 	report        *diff.Report
 	width, height int
 	tab           int // of tabs
@@ -49,20 +49,53 @@ const (
 
 var _ screen.Screen = (*Comparison)(nil)
 
+// sides are the two that are compared: requests, or documents.
+type sides interface {
+	compare(o diff.Options) (*diff.Report, map[string][2]string, error)
+	swapped() sides
+	apart() bool  // of two recordings
+	name() string // of a file for the comparison
+}
+
+// refs are requests of any logs.
+type refs [2]Ref
+
+func (r refs) compare(o diff.Options) (*diff.Report, map[string][2]string, error) {
+	return requests(r[0].Log, r[0].ID, r[1].Log, r[1].ID, o)
+}
+func (r refs) swapped() sides { return refs{r[1], r[0]} }
+func (r refs) apart() bool    { return r[0].Log != r[1].Log }
+func (r refs) name() string   { return fmt.Sprintf("diff-%d-%d", r[0].ID, r[1].ID) }
+
+// documents are values of no requests.
+type documents [2]diff.Document
+
+func (d documents) compare(o diff.Options) (*diff.Report, map[string][2]string, error) {
+	r, err := diff.Documents(d[0], d[1], o)
+	return r, nil, err
+}
+func (d documents) swapped() sides { return documents{d[1], d[0]} }
+func (documents) apart() bool      { return false }
+func (documents) name() string     { return "diff-plans" }
+
 // compared is what became of a comparison with other rules or sides.
 type compared struct {
-	a, b   Ref
+	sides  sides
 	report *diff.Report
 	from   map[string][2]string // where both sides of a line are from, by its path
 	err    error
 }
 
 // Two is the command that reads two requests and shows how they differ.
-func Two(env *session.Env, a, b uint64) tea.Cmd { return refs(env, Ref{env.Log, a}, Ref{env.Log, b}) }
+func Two(env *session.Env, a, b uint64) tea.Cmd {
+	return show(env, refs{{env.Log, a}, {env.Log, b}})
+}
 
-// refs is Two for requests of any logs.
-func refs(env *session.Env, a, b Ref) tea.Cmd {
-	do := read(env, a, b)
+// Documents is the command that shows how two documents differ, whose secrets are redacted.
+func Documents(env *session.Env, a, b diff.Document) tea.Cmd { return show(env, documents{a, b}) }
+
+func show(env *session.Env, s sides) tea.Cmd {
+	do := read(env, s)
 	return func() tea.Msg {
 		m := do()
 		if m.err != nil {
@@ -77,18 +110,18 @@ func refs(env *session.Env, a, b Ref) tea.Cmd {
 	}
 }
 
-// read returns what compares two requests by the rules there are now.
-func read(env *session.Env, a, b Ref) func() compared {
-	o := diff.Options{Ignore: slices.Clone(env.Ignored), Apart: a.Log != b.Log}
+// read returns what compares two sides by the rules there are now.
+func read(env *session.Env, s sides) func() compared {
+	o := diff.Options{Ignore: slices.Clone(env.Ignored), Apart: s.apart()}
 	return func() compared {
-		r, from, err := requests(a.Log, a.ID, b.Log, b.ID, o)
-		return compared{a, b, r, from, err}
+		r, from, err := s.compare(o)
+		return compared{s, r, from, err}
 	}
 }
 
 // again compares once more.
-func (c *Comparison) again(a, b Ref) tea.Cmd {
-	do := read(c.env, a, b)
+func (c *Comparison) again(s sides) tea.Cmd {
+	do := read(c.env, s)
 	return func() tea.Msg { return screen.For{Screen: c, Msg: do()} }
 }
 
@@ -98,7 +131,7 @@ func (c *Comparison) take(m compared) {
 		path = l.Path
 	}
 	first := c.report == nil
-	c.a, c.b, c.report, c.from = m.a, m.b, m.report, m.from
+	c.sides, c.report, c.from = m.sides, m.report, m.from
 	c.lay(path)
 	if i := c.next(-1, 1); first && i >= 0 {
 		c.list.To(i)
@@ -159,6 +192,12 @@ func (c *Comparison) next(from, step int) int {
 	return -1
 }
 
+// asked reports whether the sides are requests, which have steps.
+func (c *Comparison) asked() bool {
+	_, is := c.sides.(refs)
+	return is
+}
+
 func (c *Comparison) Scope() screen.Scope { return screen.InCompare }
 
 func (c *Comparison) Resize(width, height int) {
@@ -186,6 +225,9 @@ const compareHead = 4
 
 // foots is the lines below them.
 func (c *Comparison) foots() int {
+	if !c.asked() {
+		return 2
+	}
 	if c.height >= 24 {
 		return 6
 	}
@@ -208,7 +250,9 @@ func (c *Comparison) Disabled(do screen.Action) string {
 	}
 	l := c.focus()
 	switch do {
-	case screen.Tab, screen.BackTab, screen.Swap, screen.CopyMenu:
+	case screen.Tab, screen.BackTab:
+		return screen.ReasonIf(!c.asked(), "only answers to requests have more than a value")
+	case screen.Swap, screen.CopyMenu:
 		return ""
 	case screen.Unified:
 		return screen.ReasonIf(c.tab != ofValue, "only values have two ways to be shown")
@@ -237,7 +281,7 @@ func (c *Comparison) Handle(a screen.Command) tea.Cmd {
 	case screen.BackTab:
 		c.tab = (c.tab + tabs - 1) % tabs
 	case screen.Swap:
-		return c.again(c.b, c.a)
+		return c.again(c.sides.swapped())
 	case screen.Unified:
 		c.unified = !c.unified
 	case screen.OnlyDiffs:
@@ -255,11 +299,11 @@ func (c *Comparison) Handle(a screen.Command) tea.Cmd {
 			c.list.To(i)
 		}
 	case screen.Ignore:
-		return Ignore(c.env, c.focus().Path, func() tea.Cmd { return c.again(c.a, c.b) })
+		return Ignore(c.env, c.focus().Path, func() tea.Cmd { return c.again(c.sides) })
 	case screen.Enter:
 		return c.whole()
 	case screen.Write:
-		return write(c.env, c.report, fmt.Sprintf("diff-%d-%d", c.a.ID, c.b.ID))
+		return write(c.env, c.report, c.sides.name())
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&c.env.Shared, "copy", c.copies()))
 	}

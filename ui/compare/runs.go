@@ -152,7 +152,7 @@ func (r *Runs) open(p *diff.Pair) tea.Cmd {
 	la, okA := r.a.Log.(session.Log)
 	lb, okB := r.b.Log.(session.Log)
 	if p.A != nil && p.B != nil && okA && okB {
-		return refs(r.env, Ref{la, p.A.Request}, Ref{lb, p.B.Request})
+		return show(r.env, refs{{la, p.A.Request}, {lb, p.B.Request}})
 	}
 	only := p.A
 	if only == nil {

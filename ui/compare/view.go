@@ -63,6 +63,9 @@ func (c *Comparison) View() term.Lines {
 // equal is shown when nothing differs.
 func (c *Comparison) equal() term.Lines {
 	text := "   Equal: 0 differences, " + term.Plural(c.report.Ignored, "place") + " ignored."
+	if !c.asked() {
+		return term.Lines{{}, term.Of(term.Plain, text)}
+	}
 	more := "   Equal answers may be equally wrong: who decided stands below, and tab shows the steps."
 	if c.report.A.Decided != c.report.B.Decided {
 		more = "   Provenance differs, see below; tab shows the steps."
@@ -79,6 +82,10 @@ func (c *Comparison) head() term.Lines {
 func (c *Comparison) sideLine(name string, s *diff.Side) term.Line {
 	var l term.Line
 	l.Put(term.Bold, " "+name+" ")
+	if !c.asked() {
+		l.Put(term.Plain, s.Name)
+		return l
+	}
 	l.Put(term.Plain, fmt.Sprintf("%s %s %s %s  ", s.Name, s.Verb, s.Indirection, s.Key))
 	switch s.Served {
 	case traces.ByCache.String():
@@ -88,7 +95,7 @@ func (c *Comparison) sideLine(name string, s *diff.Side) term.Line {
 	}
 	l.Put(outcomeOf(s), s.Outcome)
 	l.Put(term.Plain, "  "+session.Took(s.Took)+"  env "+s.Environment)
-	if s.Recording != "" && c.a.Log != c.b.Log {
+	if s.Recording != "" && c.sides.apart() {
 		l.Put(term.Quiet, "  "+s.Recording)
 	}
 	return l
@@ -118,6 +125,9 @@ func (c *Comparison) tabLine() term.Line {
 	}
 	if v := c.report.Values; c.tab == ofValue && v != nil && v.Cut {
 		text = fmt.Sprintf("the first %s lines ", term.Grouped(diff.MaxLines))
+	}
+	if !c.asked() {
+		return widget.Tabs([]string{fmt.Sprintf("Value %d", len(c.report.Changes))}, 0, c.width, term.Of(term.Quiet, text))
 	}
 	names := []string{fmt.Sprintf("Value %d", len(c.report.Changes)), fmt.Sprintf("Steps %d", steps), fmt.Sprintf("Headers %d", headers), "Timing"}
 	return widget.Tabs(names, c.tab, c.width, term.Of(term.Quiet, text))
@@ -315,13 +325,16 @@ func (c *Comparison) foot() term.Lines {
 	where.To(c.width - signs.Width())
 	where.Append(signs)
 	lines = append(lines, where)
+	if !c.asked() {
+		return lines
+	}
 	lines = append(lines,
 		term.Of(term.Plain, " provenance A: "+c.report.A.Decided),
 		term.Of(term.Plain, " provenance B: "+c.report.B.Decided),
 	)
 	if c.report.A.Redacted+c.report.B.Redacted > 0 {
 		text := " The same masked tag means the same secret, but for one pair in 65 536."
-		if c.a.Log != c.b.Log {
+		if c.sides.apart() {
 			text = " The sides are of two recordings: their masked tags cannot be compared (?)."
 		}
 		lines = append(lines, term.Line{}, term.Of(term.Quiet, text))

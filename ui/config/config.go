@@ -142,7 +142,7 @@ var table = []key{
 		func(c *Config, s string) error { return readSize(&c.KeepSize, s) },
 	},
 	{
-		"ruby", "off", "runs functions, templates and custom facts in Ruby that modules bring, where catalogs are compiled and facts collected: off, auto (ruby in PATH), or the path of an interpreter", false, nil,
+		"ruby", "resources", "what Ruby may run: resources (those whose types or providers are written in Ruby, by Puppet), auto (also functions, templates and custom facts that modules bring, by ruby in PATH), the path of an interpreter for all of these, or never", false, nil,
 		readRuby,
 	},
 	{
@@ -261,8 +261,8 @@ func readKeep(c *Config, s string) error {
 }
 
 func readRuby(c *Config, s string) error {
-	if s != "off" && s != "auto" && !filepath.IsAbs(s) {
-		return fmt.Errorf("%q is neither off nor auto nor a path that begins with a slash", s)
+	if !slices.Contains([]string{"resources", "auto", "never", "off"}, s) && !filepath.IsAbs(s) {
+		return fmt.Errorf("%q is neither auto nor never nor resources nor a path that begins with a slash", s)
 	}
 	c.Ruby = s
 	return nil

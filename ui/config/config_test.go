@@ -94,7 +94,7 @@ func TestProjectRunsNothing(t *testing.T) {
 	t.Parallel()
 	text := "ruby: auto\nruby-serve: true\n"
 	c, err := config.Load(config.Options{Project: write(t, config.ProjectFile, text)})
-	if err != nil || c.Ruby != "off" || c.RubyServe || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], ":1: ruby lets programs run") {
+	if err != nil || c.Ruby != "resources" || c.RubyServe || len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0], ":1: ruby lets programs run") {
 		t.Errorf("project: got %q, %v, %q, %v", c.Ruby, c.RubyServe, c.Warnings, err)
 	}
 	c, err = config.Load(config.Options{User: write(t, "config.yaml", text)})
@@ -120,7 +120,7 @@ func TestMistakes(t *testing.T) {
 		{"memory: 1M\n", `:1: memory: "1M" is no size`, ""},
 		{"memory: 99999999999999999999G\n", "is no size", ""},
 		{"zone: Nowhere/Town\n", `"Nowhere/Town" is no time zone`, ""},
-		{"ruby: bin/ruby\n", `"bin/ruby" is neither off nor auto nor a path`, ""},
+		{"ruby: bin/ruby\n", `"bin/ruby" is neither auto nor never nor resources nor a path`, ""},
 		{"mask: [a b]\n", `"a b" is no word`, ""},
 		{"ignore: uptime\n", `"uptime" is no path`, ""},
 		{"theme: dark\ntheme: light\n", ":2: theme: it is already given in line 1", ""},

@@ -161,9 +161,14 @@ func destroy(c *Console, l call) (tea.Cmd, error) {
 // takeConfirm takes confirm=KEY out of the words, by which a script types the key
 // again.
 func takeConfirm(words []string) (rest []string, key string, given bool) {
+	return takeWord(words, "confirm=")
+}
+
+// takeWord takes the first word with a prefix out of the others.
+func takeWord(words []string, prefix string) (rest []string, value string, given bool) {
 	for i, w := range words {
-		if key, given = strings.CutPrefix(w, "confirm="); given {
-			return slices.Delete(slices.Clone(words), i, i+1), key, true
+		if value, given = strings.CutPrefix(w, prefix); given {
+			return slices.Delete(slices.Clone(words), i, i+1), value, true
 		}
 	}
 	return words, "", false

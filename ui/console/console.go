@@ -78,13 +78,14 @@ type Options struct {
 	Machine func(context.Context) types.Host
 	// Plan works out what applying a catalog to this machine would do. It may take long.
 	Plan func(context.Context, *model.Catalog, plan.Want) (plan.Result, error)
-	// Catalog reads a catalog in a file.
-	Catalog func(path string) (*model.Catalog, error)
+	// Kept reads a catalog, a plan or a report in a file.
+	Kept func(path string) (command.Kept, error)
 	// Foreign returns a type that is written in Ruby. It is nil where that is off.
 	Foreign func(ctx context.Context, name string) (*types.Type, error)
-	// Apply applies the catalog of a file or node to this machine, which has the name
-	// that the user has typed, and returns the lines of its log. If nil, nothing is applied.
-	Apply func(context.Context, Applied) ([]string, error)
+	// Apply applies the catalog of a plan to this machine, whose name the user has typed, and
+	// returns the lines of its log. If nil, nothing is applied. Here is as whom, and where.
+	Apply func(context.Context, *plan.Result, plan.Confirmed) ([]string, error)
+	Here  func() (user, host string)
 	// Types returns the names of the resource types of the environment.
 	Types func() []string
 	// Keys returns what is stored of an indirection and begins with a text, each

@@ -13,6 +13,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
 	"indirtui/traces"
+	"indirtui/traces/diff"
 	"indirtui/ui/command"
 	"indirtui/ui/plan"
 	"indirtui/ui/screen"
@@ -20,10 +21,45 @@ import (
 	"indirtui/ui/value"
 )
 
-// A source is where a catalog is from: the answer of a request, a file, or a terminus.
+// A source is where what is planned is from: the answer of a request, a file, or a terminus.
 type source struct {
 	name string
-	read func(context.Context) (*model.Catalog, map[string]string, error)
+	// read returns what there is, and of a catalog what cannot be known of it, and why.
+	read func(context.Context) (command.Kept, map[string]string, error)
+}
+
+// A planner works out what applying a catalog would do.
+type planner func(context.Context, *model.Catalog, plan.Want) (plan.Result, error)
+
+// plan plans a catalog, or reads a plan that was kept.
+func (s *source) plan(ctx context.Context, work planner, want plan.Want) (plan.Result, error) {
+	kept, unknown, err := s.read(ctx)
+	switch {
+	case err != nil:
+		return plan.Result{}, err
+	case kept.Report != nil:
+		return plan.Result{}, &command.UsageError{What: "it is a report, which is no plan", Advice: "compare a plan with it: against=" + command.Quote(s.name)}
+	case kept.Plan != nil:
+		return plan.Result{Plan: kept.Plan}, nil
+	}
+	want.Unknown = unknown
+	r, err := work(ctx, kept.Catalog, want)
+	r.Catalog, r.Redacted, r.Want = kept.Catalog, len(unknown) > 0, want
+	return r, err
+}
+
+// other is what a plan is compared with: another plan, or a report.
+func (s *source) other(ctx context.Context, work planner, want plan.Want) (*plan.Other, error) {
+	kept, unknown, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p, report := kept.Happened(); p != nil {
+		return &plan.Other{Name: s.name, Plan: p, Report: report}, nil
+	}
+	want.Unknown = unknown
+	r, err := work(ctx, kept.Catalog, want)
+	return &plan.Other{Name: "plan of " + s.name, Plan: r.Plan}, err
 }
 
 // planCatalog shows what applying a catalog to this machine would do.
@@ -32,33 +68,61 @@ func planCatalog(c *Console, l call) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	words, name, compared := takeWord(words, "against=")
 	from, err := c.catalogSource(words)
 	if err != nil {
 		return nil, err
 	}
-	work := c.o.Plan
-	make := func(ctx context.Context) (plan.Result, error) {
-		catalog, unknown, err := from.read(ctx)
+	var against *source
+	if compared {
+		other, err := c.catalogSource([]string{name})
 		if err != nil {
-			return plan.Result{}, err
+			return nil, err
 		}
-		want.Unknown = unknown
-		return work(ctx, catalog, want)
+		against = &other
 	}
+	return c.showPlan(from, against, want), nil
+}
+
+// showPlan shows a plan, or prints it where there is no screen.
+func (c *Console) showPlan(from source, against *source, want plan.Want) tea.Cmd {
+	work := c.o.Plan
+	make := func(ctx context.Context, helper bool) (plan.Result, error) {
+		want := want
+		want.Helper = want.Helper || helper
+		r, err := from.plan(ctx, work, want)
+		if want.Helper {
+			r.Foreign = 0 // Puppet has looked at what it can
+		}
+		if err == nil && against != nil {
+			r.Against, err = against.other(ctx, work, want)
+		}
+		return r, err
+	}
+	title := "plan of " + from.name
 	if c.o.Output == nil {
-		return screen.Show(plan.New(c.ctx, c.env, "plan of "+from.name, make)), nil
+		return screen.Show(plan.New(c.ctx, c.env, title, plan.Options{Make: make, Apply: c.o.Apply, Here: c.o.Here}))
 	}
 	ctx, env := c.ctx, c.env
 	return screen.Later(func() tea.Msg {
-		r, err := make(ctx)
+		r, err := make(ctx, false)
 		if err != nil {
 			return screen.For{Screen: c, Msg: warned(err.Error())}
 		}
-		return screen.For{Screen: c, Msg: printed(strings.TrimRight(env.Redacted(r.Plan.Text()), "\n"))}
-	}), nil
+		text := env.Redacted(r.Plan.Text())
+		if r.Against != nil {
+			a, b := plan.Documents(title, r.Plan, r.Against, plan.Hider(env))
+			report, err := diff.Documents(a, b, diff.Options{Ignore: env.Ignored})
+			if err != nil {
+				return screen.For{Screen: c, Msg: warned(err.Error())}
+			}
+			text = report.Text()
+		}
+		return screen.For{Screen: c, Msg: printed(strings.TrimRight(text, "\n"))}
+	})
 }
 
-var planUsage = &command.UsageError{What: "plan which catalog?", Advice: "plan   plan #12   plan catalog.json   plan web01 terminus=json   checks=yes runs the checks of exec"}
+var planUsage = &command.UsageError{What: "plan which catalog?", Advice: "plan   plan #12   plan catalog.json   plan web01 terminus=json   against=FILE compares it; checks=yes runs the checks of exec"}
 
 // readWant takes what a plan is asked for out of the words.
 func readWant(words []string) (rest []string, want plan.Want, err error) {
@@ -68,6 +132,10 @@ func readWant(words []string) (rest []string, want plan.Want, err error) {
 		case "checks":
 			if want.Checks = value == "yes"; value != "yes" && value != "no" {
 				return nil, want, &command.UsageError{What: "checks=yes or checks=no?"}
+			}
+		case "helper":
+			if want.Helper = value == "yes"; value != "yes" && value != "no" {
+				return nil, want, &command.UsageError{What: "helper=yes or helper=no?"}
 			}
 		case "tags":
 			want.Tags = strings.Split(value, ",")
@@ -80,7 +148,7 @@ func readWant(words []string) (rest []string, want plan.Want, err error) {
 	return rest, want, nil
 }
 
-// catalogSource is the catalog that words mean.
+// catalogSource is the catalog, plan or report that words mean.
 func (c *Console) catalogSource(words []string) (source, error) {
 	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 		id, rest, err := c.catalogMeant(words)
@@ -88,15 +156,13 @@ func (c *Console) catalogSource(words []string) (source, error) {
 			err = planUsage
 		}
 		log := c.env.Log
-		return source{fmt.Sprintf("#%d", id), func(context.Context) (*model.Catalog, map[string]string, error) {
-			return answeredCatalog(log, id)
-		}}, err
+		return source{fmt.Sprintf("#%d", id), func(context.Context) (command.Kept, map[string]string, error) { return answerOf(log, id) }}, err
 	}
-	if _, err := os.Stat(words[0]); err == nil && len(words) == 1 && c.o.Catalog != nil {
-		read, path := c.o.Catalog, words[0]
-		return source{path, func(context.Context) (*model.Catalog, map[string]string, error) {
-			catalog, err := read(path)
-			return catalog, nil, err
+	if _, err := os.Stat(words[0]); err == nil && len(words) == 1 && c.o.Kept != nil {
+		read, path := c.o.Kept, words[0]
+		return source{path, func(context.Context) (command.Kept, map[string]string, error) {
+			kept, err := read(path)
+			return kept, nil, err
 		}}, nil
 	}
 	if c.o.Engine == nil {
@@ -111,34 +177,44 @@ func (c *Console) catalogSource(words []string) (source, error) {
 	}
 	req.Caller = "you"
 	ask := c.o.Engine.Ask
-	return source{words[0], func(ctx context.Context) (*model.Catalog, map[string]string, error) {
+	return source{words[0], func(ctx context.Context) (command.Kept, map[string]string, error) {
 		resp, err := ask(ctx, req)
 		if err != nil {
-			return nil, nil, fmt.Errorf("find the catalog of %q: %w", req.Key, err)
+			return command.Kept{}, nil, fmt.Errorf("find the catalog of %q: %w", req.Key, err)
 		}
 		catalog, is := resp.Instance().(*model.Catalog)
 		if !is {
-			return nil, nil, fmt.Errorf("the answer for %q is no catalog", req.Key)
+			return command.Kept{}, nil, fmt.Errorf("the answer for %q is no catalog", req.Key)
 		}
-		return catalog, nil, nil
+		return command.Kept{Catalog: catalog}, nil, nil
 	}}, nil
 }
 
-// answeredCatalog is the catalog that a request was answered with. Where only what was
-// recorded of it is left, resources whose secrets were redacted cannot be known.
-func answeredCatalog(log session.Log, id uint64) (*model.Catalog, map[string]string, error) {
+// answerOf is the catalog that a request was answered with, or the report that it saved.
+// Where only what was recorded of a catalog is left, resources whose secrets were redacted
+// cannot be known.
+func answerOf(log session.Log, id uint64) (command.Kept, map[string]string, error) {
 	if inst, ok := log.Instance(id); ok {
 		if catalog, is := inst.(*model.Catalog); is {
-			return catalog, nil, nil
+			return command.Kept{Catalog: catalog}, nil, nil
 		}
 	}
 	t, err := log.Trace(id)
 	if err != nil {
-		return nil, nil, err
+		return command.Kept{}, nil, err
+	}
+	for _, v := range []traces.Value{t.Value(), t.Sent()} {
+		if v.Model == "report" {
+			inst, err := recorded(log, v)
+			if err != nil {
+				return command.Kept{}, nil, err
+			}
+			return command.Kept{Report: inst.(*model.Report)}, nil, nil
+		}
 	}
 	catalog, err := recordedCatalog(log, t)
 	if err != nil {
-		return nil, nil, err
+		return command.Kept{}, nil, err
 	}
 	unknown := map[string]string{}
 	for i := range catalog.Resources {
@@ -149,7 +225,7 @@ func answeredCatalog(log session.Log, id uint64) (*model.Catalog, map[string]str
 			}
 		}
 	}
-	return catalog, unknown, nil
+	return command.Kept{Catalog: catalog}, unknown, nil
 }
 
 // recordedCatalog reads a catalog as it was recorded.
@@ -157,15 +233,20 @@ func recordedCatalog(log session.Log, t *traces.Trace) (*model.Catalog, error) {
 	if t.Value().Model != "catalog" {
 		return nil, &command.UsageError{What: "the answer is no catalog"}
 	}
-	body, err := log.Body(t.Value())
-	if err != nil {
-		return nil, &command.UsageError{What: value.Why(log, err)}
-	}
-	inst, err := command.Instance("catalog", "", "json", body)
+	inst, err := recorded(log, t.Value())
 	if err != nil {
 		return nil, err
 	}
 	return inst.(*model.Catalog), nil
+}
+
+// recorded reads an instance as it was recorded.
+func recorded(log session.Log, v traces.Value) (indirector.Instance, error) {
+	body, err := log.Body(v)
+	if err != nil {
+		return nil, &command.UsageError{What: value.Why(log, err)}
+	}
+	return command.Instance(v.Model, "", "json", body)
 }
 
 // redacted reports whether a secret in a value was replaced.
@@ -183,7 +264,7 @@ func redacted(v data.Value) bool {
 func nextPlan(c *Console, l call) []option {
 	typed, n := l.last()
 	if n > 0 {
-		return plain("option", typed, "checks=yes", "tags=", "skip_tags=", "terminus=")
+		return plain("option", typed, "checks=yes", "helper=yes", "against=", "tags=", "skip_tags=", "terminus=")
 	}
 	return nextNode(c, l)
 }

@@ -106,12 +106,12 @@ func askCommands() []cmd {
 			shellNext: nextNode, shell: shell{looks, "CATALOG [RESOURCE]", "The order of the resources of a catalog, or what one of them waits for"},
 		},
 		{
-			name: "plan", args: "[#N | FILE | NODE [terminus=T]] [checks=yes] [tags=A,B] [skip_tags=A,B]", help: "what applying a catalog to this machine would do; nothing is changed",
+			name: "plan", args: "[#N | FILE | NODE [terminus=T]] [against=#N|FILE|NODE] [checks=yes] [helper=yes] [tags=A,B] [skip_tags=A,B]", help: "what applying a catalog to this machine would do, compared with a report or another plan; nothing is changed",
 			offered: func(c *Console) bool { return c.o.Plan != nil }, next: nextPlan, run: planCatalog,
 			shellNext: nextNode, shell: shell{asks, "CATALOG", "What applying a catalog to this machine would do; nothing is changed"},
 		},
 		{
-			name: "apply", args: "CATALOG confirm=HOST [noop] [host=NAME]", help: "apply a catalog to this machine, each resource by a request; needs write on", offered: func(c *Console) bool { return c.o.Apply != nil }, run: apply,
+			name: "apply", args: "#N | FILE | NODE [confirm=HOST] [host=NAME] [noop] [tags=A,B] [skip_tags=A,B]", help: "apply a catalog to this machine, each resource by a request: shows the plan first, unless confirm= is there; needs write on", offered: func(c *Console) bool { return c.o.Apply != nil }, next: nextApply, run: apply,
 			shellNext: nextNode, shell: shell{asks, "CATALOG", "Apply a catalog to this machine; without --really only a plan is printed"},
 		},
 		{

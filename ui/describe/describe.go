@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/types"
 	"indirtui/traces/spell"
 )
@@ -64,6 +65,7 @@ type Provider struct {
 	Rank     int      `json:"rank"`    // of several defaults, the highest counts
 	Why      []string `json:"why"`
 	Features []string `json:"features"`
+	ByPuppet bool     `json:"by_puppet,omitempty"` // it is written in Ruby, so that Puppet does its resources
 }
 
 // New returns what is shown of a type on a host.
@@ -125,7 +127,8 @@ func (d *Type) choose(t *types.Type, h types.Host) {
 	for _, c := range all {
 		d.Providers = append(d.Providers, Provider{
 			Name: c.Provider.Name, Doc: c.Provider.Doc, Suitable: c.Suitable, Default: c.Default, Rank: c.Specificity,
-			Why: append([]string{}, c.Why...), Features: append([]string{}, c.Provider.Features...),
+			Why: append([]string{}, c.Why...), ByPuppet: !providers.HasProvider(t, c.Provider.Name),
+			Features: append([]string{}, c.Provider.Features...),
 		})
 	}
 	// What is used comes first, then what could be, the best first.

@@ -192,6 +192,9 @@ func (p Provider) text(used string) string {
 		state += ": " + strings.Join(p.Why, "; ")
 	}
 	text := p.Doc + "\n" + state
+	if p.ByPuppet && p.Suitable {
+		text += "\nWritten in Ruby: Puppet does its resources, in a process of its own."
+	}
 	if len(p.Features) > 0 {
 		text += "\nFeatures: " + strings.Join(p.Features, ", ")
 	}

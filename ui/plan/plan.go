@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/transaction"
 	"indirtui/ui/screen"
 	"indirtui/ui/session"
@@ -21,24 +23,59 @@ import (
 // Want is what a plan is asked for besides a catalog.
 type Want struct {
 	Checks         bool              // run the checks of exec
+	Helper         bool              // let Puppet look at what is written in Ruby
 	Tags, SkipTags []string          // only, or not, resources with one of these
 	Unknown        map[string]string // resources that cannot be known, by reference, and why
 }
 
-// A Result is a plan, and the graph that gave it its order.
+// A Result is a plan, and what it was made of.
 type Result struct {
-	Plan *transaction.Plan
-	View *transaction.View
+	Plan     *transaction.Plan
+	View     *transaction.View // the graph that gave it its order; nil if the plan was kept
+	Catalog  *model.Catalog    // nil if the plan was kept
+	Redacted bool              // secrets of the catalog are lost: it can be planned, not applied
+	Want     Want
+	Foreign  int    // resources that are written in Ruby, which Puppet could look at
+	Against  *Other // to be compared with it; may be nil
+}
+
+// An Other is what a plan is compared with.
+type Other struct {
+	Name   string // "report of web01"
+	Plan   *transaction.Plan
+	Report bool // it is a report, in the form of a plan
+}
+
+// Options are what a Screen does, and for whom.
+type Options struct {
+	// Make makes the plan; with helper, Puppet looks at what is written in Ruby. It is called
+	// by another goroutine. Its context ends when the user wants no plan any more.
+	Make func(ctx context.Context, helper bool) (Result, error)
+	// Apply applies the catalog of a result, and returns the lines of its log. It is called
+	// as Make is: with the end of its context the run ends before the next resource. If nil,
+	// nothing is applied.
+	Apply func(ctx context.Context, r *Result, typed Confirmed) ([]string, error)
+	// Here is as whom and where the catalog would be applied. It may be nil without Apply.
+	Here func() (user, host string)
+}
+
+// Confirmed is what the user has typed to apply a catalog.
+type Confirmed struct {
+	Host string // the name of this one
+	Of   string // that of the one that the catalog is of, if it is another
+	Noop bool   // only what would be done, with checks, state and report
 }
 
 // A Screen shows a plan while it is made and then.
 type Screen struct {
 	env           *session.Env
 	title         string
-	make          func(context.Context) (Result, error)
+	o             Options
 	ctx           context.Context // ends with the program
-	cancel        func()
+	cancel        func()          // ends what is waited for
 	wait          widget.Wait
+	applying      bool
+	helper        bool // Puppet looks, too
 	width, height int
 
 	result Result // its Plan is nil until it is made
@@ -52,10 +89,9 @@ type Screen struct {
 
 var _ screen.Screen = (*Screen)(nil)
 
-// New returns a screen that makes a plan when it is shown. Make is called by another
-// goroutine; its context ends when the user wants no plan any more, or with ctx.
-func New(ctx context.Context, env *session.Env, title string, make func(context.Context) (Result, error)) *Screen {
-	return &Screen{env: env, title: title, make: make, ctx: ctx, list: widget.Table{Columns: columns, Gutter: 2, Top: head}}
+// New returns a screen that makes a plan when it is shown. What it waits for ends with ctx.
+func New(ctx context.Context, env *session.Env, title string, o Options) *Screen {
+	return &Screen{env: env, title: title, o: o, ctx: ctx, list: widget.Table{Columns: columns, Gutter: 2, Top: head}}
 }
 
 // made is the answer of Load.
@@ -66,12 +102,20 @@ type made struct {
 
 // Load begins to make the plan.
 func (s *Screen) Load() tea.Cmd {
+	helper := s.helper
+	return s.await(func(ctx context.Context) tea.Msg {
+		r, err := s.o.Make(ctx, helper)
+		return made{r, err}
+	})
+}
+
+// await waits for what another goroutine does, until it is canceled.
+func (s *Screen) await(do func(context.Context) tea.Msg) tea.Cmd {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.cancel = cancel
 	return tea.Batch(s.wait.Begin(&s.env.Shared, s), screen.Later(func() tea.Msg {
 		defer cancel()
-		r, err := s.make(ctx)
-		return screen.For{Screen: s, Msg: made{r, err}}
+		return screen.For{Screen: s, Msg: do(ctx)}
 	}))
 }
 
@@ -82,28 +126,53 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case made:
 		s.wait.End()
-		if s.err == nil { // else it was given up
-			s.err = m.err
-		}
-		if s.err != nil {
-			return nil
-		}
-		s.result, s.byRef = m.Result, make(map[string]*transaction.Planned)
-		for i := range m.Plan.Resources {
-			s.byRef[m.Plan.Resources[i].Resource] = &m.Plan.Resources[i]
-		}
-		s.choose("")
-		if i := s.next(-1, 1); i >= 0 {
-			s.list.To(i)
-		}
+		return s.show(m)
 	case filterChosen:
 		s.choose(string(m))
+	case helped:
+		s.helper, s.result = true, Result{}
+		return s.Load()
+	case Confirmed:
+		return s.apply(m)
+	case applied:
+		return s.applied(m)
+	}
+	return nil
+}
+
+// show shows the plan that was made, and what it is to be compared with. Whether Puppet may
+// look at what is written in Ruby is asked first.
+func (s *Screen) show(m made) tea.Cmd {
+	if s.err == nil { // else it was given up
+		s.err = m.err
+	}
+	if s.err != nil {
+		return nil
+	}
+	s.result, s.byRef = m.Result, make(map[string]*transaction.Planned)
+	for i := range m.Plan.Resources {
+		s.byRef[m.Plan.Resources[i].Resource] = &m.Plan.Resources[i]
+	}
+	s.choose(s.filter)
+	if i := s.next(-1, 1); i >= 0 {
+		s.list.To(i)
+	}
+	switch {
+	case m.Foreign > 0 && !s.helper:
+		return s.askHelper()
+	case m.Against != nil:
+		return s.compareWith(m.Against)
 	}
 	return nil
 }
 
 // makes reports whether the plan is still being made.
 func (s *Screen) makes() bool { return s.result.Plan == nil && s.err == nil }
+
+// noPlan is why there is nothing to do with the plan; "" if there is one.
+func (s *Screen) noPlan() string {
+	return screen.ReasonIf(s.result.Plan == nil || s.err != nil, "there is no plan yet")
+}
 
 // choose lists the resources that a filter means, with the cursor on the same one.
 func (s *Screen) choose(filter string) {
@@ -189,16 +258,31 @@ func (s *Screen) Resize(width, height int) {
 }
 
 func (s *Screen) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.NextInRun, screen.PrevInRun, screen.FilterBy, screen.FilterCell, screen.Pager, screen.CopyMenu, screen.Back}
+	hints := []screen.Action{
+		screen.Enter, screen.NextInRun, screen.FilterBy, screen.Pager, screen.ApplyPlan, screen.IsShould, screen.MarkPlan, screen.DiffTwo,
+		screen.PrevInRun, screen.FilterCell, screen.Write, screen.CopyMenu, screen.Back,
+	}
+	if s.env.Marked.Name == "" {
+		return slices.DeleteFunc(hints, func(a screen.Action) bool { return a == screen.DiffTwo })
+	}
+	return hints
 }
 
 func (s *Screen) Disabled(do screen.Action) string {
 	n := s.focus()
 	switch do {
 	case screen.Back:
-		return screen.ReasonIf(!s.makes() && s.filter == "", screen.Unknown)
-	case screen.FilterBy:
-		return screen.ReasonIf(s.result.Plan == nil, "there is no plan yet")
+		return screen.ReasonIf(!s.makes() && !s.applying && s.filter == "", screen.Unknown)
+	case screen.FilterBy, screen.MarkPlan:
+		return s.noPlan()
+	case screen.Write:
+		return screen.ReasonIf(s.noPlan() != "" || s.env.Save == nil, "there is nothing to write")
+	case screen.DiffTwo:
+		return cmp.Or(s.noPlan(), screen.ReasonIf(s.env.Marked.Name == "", "no plan is marked yet: m marks one"))
+	case screen.IsShould:
+		return cmp.Or(s.noPlan(), screen.ReasonIf(s.next(-1, 1) < 0, "everything is in sync"))
+	case screen.ApplyPlan:
+		return s.cannotApply()
 	case screen.NextInRun, screen.PrevInRun:
 		return screen.ReasonIf(s.next(-1, 1) < 0, "everything is in sync")
 	case screen.Enter, screen.FilterCell, screen.CopyMenu:
@@ -212,13 +296,17 @@ func (s *Screen) Disabled(do screen.Action) string {
 func (s *Screen) Handle(a screen.Command) tea.Cmd {
 	switch a.Action {
 	case screen.Back:
-		if s.makes() {
-			s.cancel()
-			s.err = errors.New("no plan was made: stopped by you")
-			s.wait.End()
-			return nil
-		}
-		s.choose("")
+		return s.back()
+	case screen.MarkPlan:
+		return s.mark()
+	case screen.DiffTwo:
+		return s.compareMarked()
+	case screen.IsShould:
+		return s.compareSides()
+	case screen.ApplyPlan:
+		return s.askApply()
+	case screen.Write:
+		return s.write()
 	case screen.FilterBy:
 		return s.askFilter()
 	case screen.FilterCell:
@@ -239,6 +327,22 @@ func (s *Screen) Handle(a screen.Command) tea.Cmd {
 		return showDiff(s.env, s.focus())
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&s.env.Shared, "copy", s.copies()))
+	}
+	return nil
+}
+
+// back cancels what is waited for, or clears the filter.
+func (s *Screen) back() tea.Cmd {
+	switch {
+	case s.makes():
+		s.cancel()
+		s.err = errors.New("no plan was made: stopped by you")
+		s.wait.End()
+	case s.applying:
+		s.cancel()
+		return screen.Notify("the resource in hand is finished, the rest is skipped")
+	default:
+		s.choose("")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui"
+	"indirtui/ui/command"
 	"indirtui/ui/console"
 	"indirtui/ui/plan"
 	"indirtui/ui/session"
@@ -71,9 +72,11 @@ func answered(t *testing.T, body string) *store.Store {
 
 func play(t *testing.T, log *store.Store, o console.Options) *uitest.Player {
 	t.Helper()
-	return uitest.New(t, ui.Config{Log: log, Asker: new(uitest.Engine), Commands: func(env *session.Env) session.Commander {
-		return console.New(t.Context(), env, o)
-	}}, 80, 24)
+	save := func(name, _ string) (string, int, error) { return name, 0, nil }
+	return uitest.New(t, ui.Config{
+		Log: log, Asker: new(uitest.Engine), Writable: o.Apply != nil, Save: save,
+		Commands: func(env *session.Env) session.Commander { return console.New(t.Context(), env, o) },
+	}, 80, 24)
 }
 
 // on makes plans for a system.
@@ -156,4 +159,101 @@ func TestCancel(t *testing.T) {
 		t.Errorf("got %+v", want)
 	}
 	p.Keys("esc").Want("no plan was made: stopped by you").Not("too late")
+}
+
+// A plan is compared with a marked one, with a plan and a report in files, and what is with
+// what should be.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	body := strings.ReplaceAll(catalog, "@ROOT@", root)
+	kept := map[string]string{
+		root + "/plan.json":   `{"catalog": "web01", "totals": {}, "resources": [{"resource": "Package[nginx]", "outcome": "same"}]}`,
+		root + "/report.json": `{"host": "web01", "report_format": 12, "logs": [], "metrics": {}, "resource_statuses": {"Package[nginx]": {"resource": "Package[nginx]", "failed": true, "events": []}}}`,
+	}
+	for name, text := range kept {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := play(t, answered(t, body), console.Options{Plan: on(m), Kept: func(path string) (command.Kept, error) {
+		return command.ReadKept(path, "", []byte(kept[path]))
+	}})
+	p.Keys("p", "d").Want("no plan is marked yet: m marks one")
+	p.Keys("m").Want("marked: d on another plan compares that with this one")
+	p.Keys("d").Want("Compare  plan of #1, marked : plan of #1", "Equal: 0 differences").Keys("tab").Want("only answers to requests have more than a value").Keys("esc")
+	p.Keys("D").Want("#1: what is", "#1: what should be", "content", "~").Keys("s").Want("A #1: what should be").Keys("esc")
+	p.Keys("w", "json", "enter").Want("plan-web01.json")
+	p.Keys("esc", ":", "plan #1 against="+root+"/plan.json", "enter").Want("Compare  plan of #1 : ", "- ").Keys("esc").Want("plan of #1", "1 to change")
+	p.Keys("esc", ":", "plan #1 against="+root+"/report.json", "enter").Want("Compare").Keys("G").Want("Service[nginx]").Keys("[", "[").Want(`"fail"`)
+	p.Keys("esc", "esc", ":", "plan "+root+"/plan.json", "enter").Want("0 to change, 1 in sync").Keys("enter").Want("plan > Package[nginx]", "is in sync").Keys("esc")
+	p.Keys("A").Want("this plan was kept: plan its catalog to apply it")
+	p.Keys("esc", ":", "plan "+root+"/report.json", "enter").Want("it is a report, which is no plan")
+}
+
+// Puppet looks at what is written in Ruby once that is allowed.
+func TestAskHelper(t *testing.T) {
+	t.Parallel()
+	o := console.Options{Plan: func(_ context.Context, _ *model.Catalog, want plan.Want) (plan.Result, error) {
+		r := plan.Result{Plan: &transaction.Plan{Resources: []transaction.Planned{{Resource: "Brick[a]", Outcome: transaction.CannotBeKnown, Detail: "asks"}}}, Foreign: 1}
+		if want.Helper {
+			r.Plan.Resources[0].Outcome = transaction.Same
+		}
+		return r, nil
+	}}
+	p := play(t, answered(t, `{"name": "web01", "resources": [], "edges": [], "classes": []}`), o)
+	p.Keys("p").Want("1 resource: written in Ruby. Let Puppet look?").Keys("n").Want("cannot be known: asks")
+	p.Keys("esc", "p", "y").Want("is in sync").Not("Let Puppet look")
+	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("Let Puppet look")
+}
+
+// What is planned is applied once the name of the host was typed, and that of the one that
+// the catalog is of; then it is planned anew. Rule RES-SAFE-02.
+func TestApply(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	applied := make(chan plan.Confirmed, 1)
+	o := console.Options{
+		Plan: on(m), Here: func() (user, host string) { return "root", "here" },
+		Apply: func(_ context.Context, r *plan.Result, yes plan.Confirmed) ([]string, error) {
+			applied <- yes
+			return []string{"Notice: of " + r.Catalog.Name + "\n", "Error: not all\n"}, nil
+		},
+		Kept: func(string) (command.Kept, error) {
+			return command.ReadKept("", "json", []byte(strings.Replace(strings.ReplaceAll(catalog, "@ROOT@", root), "(masked pass", "(pass", 1)))
+		},
+	}
+	p := play(t, answered(t, strings.ReplaceAll(catalog, "@ROOT@", root)), o)
+	p.Keys("p", "A").Want("its secrets were redacted when it was recorded")
+	p.Keys("esc", ":", "plan "+root+"/a.conf", "enter").Want("2 to change")
+	p.Keys("A").Want("type here to apply it", "as root on here: 2 to change").Keys("there", "enter").Want("refused: that is another name").Keys("esc")
+	p.Keys("A", "here", "enter").Want("the catalog is of web01, and this is here").Keys("here", "enter").Want("refused")
+	p.Keys("esc", "A", "here", "enter", "web01", "enter").Want("log of the run", "Notice: of web01", "Error: not all")
+	if got := <-applied; got != (plan.Confirmed{Host: "here", Of: "web01"}) {
+		t.Errorf("got %+v", got)
+	}
+	p.Keys("esc").Want("2 to change")
+}
+
+// A run that goes on is stopped by a key; without leave to write there is none.
+func TestApplyStops(t *testing.T) {
+	t.Parallel()
+	o := console.Options{
+		Plan: func(_ context.Context, c *model.Catalog, _ plan.Want) (plan.Result, error) {
+			return plan.Result{Plan: &transaction.Plan{Resources: []transaction.Planned{{Resource: "Notify[a]", Outcome: transaction.WouldChange}}}}, nil
+		},
+		Here: func() (user, host string) { return "root", "web01" },
+		Apply: func(ctx context.Context, _ *plan.Result, _ plan.Confirmed) ([]string, error) {
+			<-ctx.Done()
+			return nil, errors.New("stopped")
+		},
+	}
+	text := `{"name": "web01", "resources": [{"type": "Notify", "title": "a", "kind": "compilable_type"}], "edges": [], "classes": []}`
+	p := play(t, answered(t, text), o)
+	p.Patience = time.Second / 10
+	p.Keys("p", "A", "web01", "enter").Want("esc stops it before the next resource").Keys("A").Want("it is being applied")
+	p.Keys("esc").Rest(10 * time.Second)
+	p.Want("apply: stopped", "Notify[a]")
+	o.Apply = nil
+	play(t, answered(t, text), o).Keys("p", "A").Want("nothing is applied to this machine from here")
 }

@@ -43,9 +43,11 @@ func newResource(of *Screen, ref string) *resource {
 // show changes to another resource.
 func (r *resource) show(ref string) {
 	r.ref, r.planned, r.around = ref, r.of.byRef[ref], nil
-	if i := slices.Index(r.of.result.View.References(), ref); i >= 0 {
-		r.of.result.View.Look(i)
-		r.around = r.of.result.View.Around
+	if v := r.of.result.View; v != nil {
+		if i := slices.Index(v.References(), ref); i >= 0 {
+			v.Look(i)
+			r.around = v.Around
+		}
 	}
 	r.rows = r.lay()
 	r.list.SetLen(len(r.rows))

@@ -44,6 +44,9 @@ func (s *Screen) Context() (left, right term.Line) {
 	case s.makes():
 		s.wait.Put(&right, term.Touched, "planning")
 		right.Put(term.Quiet, "  esc cancels ")
+	case s.applying:
+		s.wait.Put(&right, term.Touched, "applying")
+		right.Put(term.Quiet, "  esc stops it before the next resource ")
 	case s.err == nil:
 		right.Put(term.Quiet, term.Grouped(int64(len(s.shown)))+" of "+term.Plural(len(s.result.Plan.Resources), "resource")+" ")
 	}

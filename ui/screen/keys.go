@@ -132,7 +132,10 @@ const (
 	Rename       Action = "rename"
 	ListRedacted Action = "list-masked"
 
-	PlanIt Action = "plan"
+	PlanIt    Action = "plan"
+	MarkPlan  Action = "mark-plan"
+	IsShould  Action = "is-and-should"
+	ApplyPlan Action = "apply"
 
 	Replay     Action = "replay"
 	ReplayEdit Action = "edit-and-replay"
@@ -251,6 +254,11 @@ var table = []row{
 	{PrevInRun, []string{"{"}, InPlan, false, "previous", "previous resource that is not in sync"},
 	{FilterCell, []string{"f"}, InPlan, false, "by cell", "filter by outcome, type or class of this resource"},
 	{Pager, []string{"v"}, InPlan, false, "diff", "how the content of the file would change"},
+	{ApplyPlan, []string{"A"}, InPlan, false, "apply", "apply what is planned; the name of this host must be typed"},
+	{MarkPlan, []string{"m"}, InPlan, false, "mark", "mark this plan, to compare others with it"},
+	{DiffTwo, []string{"d"}, InPlan, false, "compare", "compare this plan with the marked one"},
+	{IsShould, []string{"D"}, InPlan, false, "is/should", "compare what is with what should be"},
+	{Write, []string{"w"}, InPlan, false, "write", "write the plan to a file: JSON can be opened again; text, diff"},
 	{FilterCell, []string{"f"}, InRequests, false, "by cell", "filter by a cell of this row"},
 	{Select, []string{" "}, InRequests, false, "select", "select this row, for a comparison"},
 	{GroupBy, []string{"."}, InRequests, false, "group", "group by run, indirection, node, outcome, terminus or caller"},

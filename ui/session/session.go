@@ -31,6 +31,13 @@ type State struct {
 	Watches  []string // expressions that are watched while a request is held
 	Ignored  []string // rules of what does not count in comparisons, see traces/diff.Options
 	Writable bool     // save, destroy and expire are allowed towards what is real
+	Marked   Marked
+}
+
+// Marked is the plan that others are compared with. Without a name there is none.
+type Marked struct {
+	Name string
+	JSON []byte // as it is compared
 }
 
 // Set is the message that changes the state. Then, which may be nil, returns what

@@ -74,10 +74,10 @@ func (s *Steps) openRest() tea.Cmd {
 	if rest == nil {
 		return screen.Notify("not now: what is still to come is not known")
 	}
-	return screen.Show(plan.New(context.Background(), s.env, "still to come", func(context.Context) (plan.Result, error) {
+	return screen.Show(plan.New(context.Background(), s.env, "still to come", plan.Options{Make: func(context.Context, bool) (plan.Result, error) {
 		view, err := rest.View()
 		return plan.Result{Plan: rest.Plan, View: view}, err
-	}))
+	}}))
 }
 
 // restLines shows what the run has still to do: the totals, and what comes next.

@@ -67,7 +67,92 @@ module Helper
       @env.each_plugin_directory { |dir| $LOAD_PATH << dir unless $LOAD_PATH.include?(dir) }
       Facter.search(*$LOAD_PATH.map { |dir| File.join(dir, 'facter') }.select { |dir| File.directory?(dir) })
       listen
+      Puppet::Type.prepend(Given)
       { 'version' => Puppet.version }
+    end
+
+    # ---- the catalog
+
+    # Notes what attributes were set to, before types make of it what they make of it.
+    module Given
+      def []=(name, value)
+        given[name.to_sym] = value
+        changed << name.to_sym
+        super
+      end
+
+      def given
+        @helper_given ||= {}
+      end
+
+      # What was set since it was asked for last.
+      def changed
+        @helper_changed ||= []
+      end
+    end
+
+    # A catalog whose other resources become instances when a type looks at them first.
+    module Lazy
+      attr_accessor :rest
+
+      %i[resource resources resource_keys resource_refs vertices].each do |look|
+        define_method(look) do |*args, &block|
+          fill
+          super(*args, &block)
+        end
+      end
+
+      # The instance of a reference, if there is one already.
+      def here(type, title)
+        method(:resource).super_method.call(type, title)
+      end
+
+      def fill
+        rest, self.rest = self.rest, nil
+        (rest || []).each do |r|
+          next if here(r['type'], r['title'])
+          begin
+            add_resource(Helper.instance(r, self))
+          rescue StandardError
+            next # it fails when it is its turn, in whatever does it
+          end
+        end
+      end
+    end
+
+    def do_catalog(q)
+      if q['first']
+        @catalog = lazy
+        @catalog.rest = []
+        @given = {}
+      end
+      @catalog.rest.concat(q['resources'])
+      @catalog.rest.size
+    end
+
+    def lazy
+      # Noop counts in the catalogs of hosts only.
+      catalog = Puppet::Resource::Catalog.new('helper', @env)
+      catalog.host_config = true
+      catalog.extend(Lazy)
+    end
+
+    def instance(q, catalog)
+      parameters = q['parameters'].to_h { |name, v| [name.to_sym, rich(v)] }
+      resource = Puppet::Resource.new(q['type'], q['title'], parameters: parameters)
+      resource.file = q['file'] if q['file']
+      resource.line = q['line'] if q['line']
+      resource.sensitive_parameters = q['sensitive'].map(&:to_sym)
+      resource.catalog = catalog
+      ral = resource.to_ral
+      ral.changed.clear
+      ral
+    end
+
+    # A value with what JSON has no words for.
+    def rich(v)
+      return v unless v.is_a?(Hash) && v.key?('__ptype')
+      Puppet::Pops::Serialization::FromDataConverter.convert(v)
     end
 
     def listen
@@ -107,7 +192,8 @@ module Helper
         'attributes' => (t.properties + t.parameters.map { |name| t.paramclass(name) }).map { |a| attribute(a) },
         'features' => t.features.map(&:to_s), 'providers' => providers(t), 'apply_to' => t.apply_to.to_s,
         'repeats' => !t.isomorphic?, 'refreshes' => t.method_defined?(:refresh), 'self_refresh' => t.self_refresh ? true : false,
-        'generates' => t.method_defined?(:generate) || t.method_defined?(:eval_generate),
+        'generates' => t.method_defined?(:generate), 'eval_generates' => t.method_defined?(:eval_generate),
+        'pre_run_check' => t.instance_method(:pre_run_check).owner != Puppet::Type,
         'titles' => t.key_attributes.size > 1, 'auto' => automatic(t).map { |kind, of, _| [kind, of] }
       }
     end
@@ -186,18 +272,30 @@ module Helper
 
     # ---- one resource
 
+    # The instance of a resource in the catalog of the run; without one it is alone.
     def made(q)
-      resource = Puppet::Resource.new(q['type'], q['title'], parameters: q['parameters'].to_h { |name, v| [name.to_sym, v] })
-      resource.file = q['file'] if q['file']
-      resource.line = q['line'] if q['line']
-      resource.sensitive_parameters = q['sensitive'].map(&:to_sym)
-      # Noop counts in the catalogs of hosts only.
-      catalog = Puppet::Resource::Catalog.new('helper', @env)
-      catalog.host_config = true
-      ral = resource.to_ral
-      ral[:noop] = q['noop']
-      catalog.add_resource(ral)
+      catalog = @catalog || lazy
+      ral = catalog.here(q['type'], q['title'])
+      known = @given && @given[ral.ref] if ral
+      if ral && known && known != q['parameters'] # it was edited
+        catalog.remove_resource(ral)
+        ral = nil
+      end
+      unless ral
+        ral = instance(q, catalog)
+        catalog.add_resource(ral)
+      end
+      @given[ral.ref] = q['parameters'] if @given
       ral
+    end
+
+    # Noop is what is asked for while a resource is applied.
+    def in_noop(ral, noop)
+      was = ral[:noop]
+      ral[:noop] = noop
+      yield
+    ensure
+      was.nil? ? ral.delete(:noop) : ral[:noop] = was
     end
 
     def do_titles(q)
@@ -220,11 +318,13 @@ module Helper
     # A transaction of one resource, whose provider has read what it reads beforehand.
     def prepared(ral)
       raise Puppet::Error, "Provider #{ral[:provider]} is not functional on this host" unless ral.suitable?
-      if ral.respond_to?(:generate) || ral.respond_to?(:eval_generate)
-        raise Puppet::Error, "#{ral.class.name} makes other resources, which needs the whole catalog"
-      end
       transaction = Puppet::Transaction.new(ral.catalog, nil, Puppet::Graph::SequentialPrioritizer.new)
-      transaction.prefetch_if_necessary(ral) if ral.provider
+      if ral.provider
+        alone = Hash.new { |types, type| types[type] = Hash.new { |all, name| all[name] = {} } }
+        alone[ral.type][ral.provider.class.name][ral.name] = ral
+        transaction.instance_variable_set(:@resources_by_provider, alone)
+        transaction.prefetch_if_necessary(ral)
+      end
       if ral.provider && transaction.prefetch_failed_providers[ral.type][ral.provider.class.name]
         raise Puppet::Error, "Could not prefetch #{ral.type} provider '#{ral.provider.class.name}'"
       end
@@ -237,9 +337,12 @@ module Helper
         harness = Puppet::Transaction::ResourceHarness.new(prepared(ral))
         status = Puppet::Resource::Status.new(ral)
         context = Puppet::Transaction::ResourceHarness::ResourceApplicationContext.from_resource(ral, status)
+        context.audited_params = [] # by who asked
         result['is'] = context.current_values.map { |name, v| [name.to_s, value(v)] }
-        harness.send(:perform_changes, ral, context)
-        ral.flush if status.changed? && !ral.noop? && ral.respond_to?(:flush)
+        in_noop(ral, q['noop']) do
+          harness.send(:perform_changes, ral, context)
+          ral.flush if status.changed? && !ral.noop? && ral.respond_to?(:flush)
+        end
         ral.provider.class.post_resource_eval if ral.provider && ral.provider.class.respond_to?(:post_resource_eval)
       end
     end
@@ -250,6 +353,54 @@ module Helper
         prepared(ral)
         ral.refresh if ral.respond_to?(:refresh)
       end
+    end
+
+    # ---- resources that make others
+
+    def do_generate(q)
+      made_by(made(q), :generate)
+    end
+
+    def do_eval_generate(q)
+      made_by(made(q), :eval_generate)
+    end
+
+    def do_pre_run_check(q)
+      made(q).pre_run_check
+      nil
+    end
+
+    def made_by(ral, how)
+      all = ral.send(how)
+      (all.is_a?(Array) ? all : [all]).compact.map do |one|
+        known = ral.catalog.resource(one.ref)
+        ral.catalog.add_resource(one) unless known
+        described(known || one, known)
+      end
+    end
+
+    # A resource that was made, or what has changed of one that was there.
+    def described(ral, known)
+      names = known ? ral.changed.uniq : ral.given.keys
+      sensitive = names.select { |name| ral.parameter(name)&.sensitive || sensitive?(ral.given[name]) }
+      ral.changed.clear
+      {
+        'type' => ral.type.to_s, 'title' => ral.title, 'file' => ral.file, 'line' => ral.line, 'sensitive' => sensitive.map(&:to_s),
+        'parameters' => names.map { |name| [name.to_s, handed(ral, name)] }
+      }
+    end
+
+    def sensitive?(v)
+      v.is_a?(Puppet::Pops::Types::PSensitiveType::Sensitive)
+    end
+
+    def handed(ral, name)
+      v = ral.given[name]
+      v = v.unwrap if sensitive?(v)
+      if v.is_a?(String) && !v.dup.force_encoding(Encoding::UTF_8).valid_encoding?
+        raise Puppet::Error, "#{name} of #{ral.ref} is not UTF-8"
+      end
+      value(v)
     end
 
     def logged

@@ -21,6 +21,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/host/child"
+	"indirtui/indirector/model"
 	"indirtui/indirector/resource/types"
 	"indirtui/traces"
 )
@@ -49,9 +50,12 @@ type Helper struct {
 	cancel context.CancelFunc
 	turn   chan struct{}   // full while a question is asked
 	child  *child.Dialogue // of whose turn it is
+	given  *model.Catalog  // that the child has; of whose turn it is
 
-	mu    sync.Mutex
-	types map[string]*types.Type
+	mu      sync.Mutex
+	catalog *model.Catalog // of the run; nil if each resource is alone
+	types   map[string]*types.Type
+	checks  map[string]bool // types that can refuse a run before it begins
 	quiet error // what automatic relationships failed with; they are not asked for again
 }
 
@@ -63,7 +67,7 @@ func New(o Options) *Helper {
 	if o.Work == 0 {
 		o.Work = 10 * time.Minute
 	}
-	h := &Helper{o: o, turn: make(chan struct{}, 1), types: map[string]*types.Type{}}
+	h := &Helper{o: o, turn: make(chan struct{}, 1), types: map[string]*types.Type{}, checks: map[string]bool{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -90,6 +94,7 @@ type question struct {
 	about  string // of what, for errors and spans: "File_line[x]"
 	fields []data.Pair
 	secret bool // what the child prints is not shown
+	sees   bool // it is about a resource, whose type may look at the catalog
 	limit  time.Duration
 }
 
@@ -121,6 +126,11 @@ func (h *Helper) answer(ctx context.Context, q question) (data.Value, error) {
 			return data.Value{}, err
 		}
 	}
+	if q.sees {
+		if err := h.give(ctx); err != nil {
+			return data.Value{}, err
+		}
+	}
 	return h.exchange(ctx, q)
 }
 
@@ -128,6 +138,7 @@ func (h *Helper) answer(ctx context.Context, q question) (data.Value, error) {
 func (h *Helper) start(ctx context.Context) (err error) {
 	_, span := traces.Start(ctx, traces.Exec, "start "+h.o.Ruby+" for types in Ruby")
 	defer func() { span.End("started", traces.Because{}, err) }()
+	h.given = nil
 	h.child, err = child.Script{
 		Argv: []string{h.o.Ruby, "-EUTF-8", "-W0", "-"}, Text: script, MaxLine: maxMessage, MaxRest: maxPrinted,
 		Env: func(string) []string { return os.Environ() },
@@ -145,16 +156,26 @@ func (h *Helper) start(ctx context.Context) (err error) {
 	if environment == "" {
 		environment = "production"
 	}
+	modules := h.o.Setting("modulepath")
+	if modules == "" { // the environment has no directory
+		modules = h.o.Setting("basemodulepath")
+	}
 	_, err = h.exchange(ctx, question{do: "begin", about: "with Puppet", limit: h.o.Limit, fields: []data.Pair{
 		data.P("settings", data.OfHash(settings)), data.P("environment", data.OfString(environment)),
-		data.P("modulepath", data.OfStrings(filepath.SplitList(h.o.Setting("modulepath")))),
+		data.P("modulepath", data.OfStrings(filepath.SplitList(modules))),
 	}})
-	if err != nil {
-		h.stop()
-		return fmt.Errorf("start the helper %q: %w", h.o.Ruby, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	h.stop()
+	if f, ok := failed(err); ok && f.Class == "LoadError" {
+		return fmt.Errorf("%q: %w", h.o.Ruby, ErrNoPuppet)
+	}
+	return fmt.Errorf("start the helper %q: %w", h.o.Ruby, err)
 }
+
+// ErrNoPuppet reports a Ruby that cannot load Puppet.
+var ErrNoPuppet = errors.New("this Ruby has no Puppet")
 
 // exchange sends a question, and returns what its answer is.
 func (h *Helper) exchange(ctx context.Context, q question) (data.Value, error) {
@@ -196,11 +217,7 @@ func (h *Helper) exchange(ctx context.Context, q question) (data.Value, error) {
 
 // failure is an error of Ruby.
 func failure(v data.Value) error {
-	f := &indirector.Failure{Class: v.Get("class").Text(), Message: v.Get("message").Text()}
-	if f.Class == "LoadError" {
-		f.Hidden = "the helper needs a Ruby that has Puppet"
-	}
-	return f
+	return &indirector.Failure{Class: v.Get("class").Text(), Message: v.Get("message").Text()}
 }
 
 // broken ends the child, and returns why as an error that names the question.

@@ -159,7 +159,7 @@ func TestHostileWork(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := fake(t, time.Minute, "echo '"+typ+"' >&4; ask; echo '"+tt.answer+"' >&4; ask")
+			h := fake(t, time.Minute, "echo '"+typ+"' >&4; ask; echo '{\"answer\":2}' >&4; ask; echo '"+tt.answer+"' >&4; ask")
 			s := &site{dir: t.TempDir(), helper: h}
 			lines, report := s.applied(t, false, declared("Wall", "w"), declared("Notify", "n"))
 			failed := report.Statuses[0]
@@ -168,6 +168,32 @@ func TestHostileWork(t *testing.T) {
 			}
 			if !slices.Contains(lines, "Notice: n") {
 				t.Errorf("the other resource was not applied: %v", lines)
+			}
+		})
+	}
+}
+
+// TestHostileMakes: what a child makes that is none is the problem of what made it.
+func TestHostileMakes(t *testing.T) {
+	t.Parallel()
+	const typ = `{"answer":{"namevars":["name"],"apply_to":"host","generates":true,"attributes":[{"name":"name"}]}}`
+	for _, tt := range []struct{ name, answer, want string }{
+		{"nothing", `{"answer":null}`, ""},
+		{"a number", `{"answer":[7]}`, `"" is no name of a resource type`},
+		{"no title", `{"answer":[{"type":"file","title":"","parameters":[]}]}`, "Wall[w] makes what is refused"},
+		{"a strange type", `{"answer":[{"type":"../x","title":"x"}]}`, `"../x" is no name of a resource type`},
+		{"a strange parameter", `{"answer":[{"type":"notify","title":"x","parameters":[["nothere","1"]]}]}`, "no parameter named 'nothere'"},
+		{"strange parameters", `{"answer":[{"type":"notify","title":"x","parameters":[7,[1],{}],"sensitive":7,"line":"x"}]}`, ""},
+		{"another of the catalog", `{"answer":[{"type":"notify","title":"n","parameters":[["message","changed"]]}]}`, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			body := "echo '" + typ + "' >&4; ask; echo '{\"answer\":2}' >&4; ask; echo '" + tt.answer + "' >&4; ask; echo '{\"answer\":{}}' >&4; ask"
+			s := &site{dir: t.TempDir(), helper: fake(t, time.Minute, body)}
+			lines, _ := s.applied(t, false, declared("Wall", "w"), declared("Notify", "n"))
+			text := strings.Join(lines, "\n")
+			if !strings.Contains(text, tt.want) || strings.Contains(text, "Failed to generate") != (tt.want != "") {
+				t.Errorf("got\n%s\nwant %s", text, tt.want)
 			}
 		})
 	}

@@ -13,9 +13,10 @@ import (
 	"indirtui/indirector/resource/types"
 )
 
-// Provider returns what does a resource in the child, or nil if this program does it itself.
+// Provider returns what does a resource in the child, or nil if this program does it itself:
+// its type, and the provider of the resource.
 func (h *Helper) Provider(r *types.Resource) providers.Provider {
-	if Native(r.Type) {
+	if Native(r.Type) && (r.Provider == nil || providers.HasProvider(r.Type, r.Provider.Name)) {
 		return nil
 	}
 	return whole{h}
@@ -30,6 +31,7 @@ type whole struct{ h *Helper }
 var (
 	_ providers.Whole     = whole{}
 	_ providers.Suitabler = whole{}
+	_ providers.Generator = whole{}
 )
 
 // Retrieve reads what is by a look at all that would be done.
@@ -105,15 +107,14 @@ func asked(do string, r *types.Resource, noop bool) question {
 		if r.Sensitive(name) {
 			sensitive = append(sensitive, data.OfString(name))
 		}
-		// What steers the run is ours, and defaults are Ruby's.
-		if a.Kind == types.Metaparameter && name != "loglevel" || r.ByDefault(name) {
+		if r.ByDefault(name) { // defaults are Ruby's
 			continue
 		}
 		if v, ok := original(r, a); ok {
 			given = append(given, data.P(name, v))
 		}
 	}
-	q := question{do: do, about: r.Ref(), secret: len(sensitive) > 0, fields: []data.Pair{
+	q := question{do: do, about: r.Ref(), sees: true, secret: len(sensitive) > 0, fields: []data.Pair{
 		data.P("type", data.OfString(r.Type.Name)), data.P("title", data.OfString(r.Title)), data.P("parameters", data.OfHash(given)),
 		data.P("sensitive", data.OfList(sensitive)), data.P("noop", data.OfBool(noop)),
 	}}

@@ -39,31 +39,45 @@ func (h *Helper) Type(ctx context.Context, name string) (*types.Type, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.types[name] = t
+	h.types[name], h.checks[name] = t, v.Get("pre_run_check").Truthy()
 	return t, nil
 }
 
 // Types returns those that are known, and the others of a catalog as Ruby has them. Those
-// that it does not have, either, are left out, with the errors.
+// that it does not have, either, are left out, with the errors. From then on types in Ruby
+// see this catalog.
 func (h *Helper) Types(ctx context.Context, known map[string]*types.Type, c *model.Catalog) (map[string]*types.Type, []error) {
+	h.mu.Lock()
+	h.catalog = c
+	h.mu.Unlock()
 	all := maps.Clone(known)
 	var problems []error
-	failed := map[string]bool{}
-	for i := range c.Resources {
-		r := &c.Resources[i]
-		name := strings.ToLower(r.Type)
-		if r.Kind != "compilable_type" || all[name] != nil || failed[name] {
-			continue
-		}
+	for _, name := range Missing(known, c) {
 		t, err := h.Type(ctx, name)
 		if err != nil {
-			failed[name] = true
 			problems = append(problems, err)
-			continue
 		}
-		all[name] = t
+		if errors.Is(err, ErrNoPuppet) {
+			break // nor is it there for the next one
+		}
+		if err == nil {
+			all[name] = t
+		}
 	}
 	return all, problems
+}
+
+// Missing are the names of the types of a catalog that are not known, each once.
+func Missing(known map[string]*types.Type, c *model.Catalog) (names []string) {
+	seen := map[string]bool{}
+	for i := range c.Resources {
+		name := strings.ToLower(c.Resources[i].Type)
+		if c.Resources[i].Kind == "compilable_type" && known[name] == nil && !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // defined makes a type of what the child answered.
@@ -72,6 +86,7 @@ func (h *Helper) defined(name string, v data.Value) (*types.Type, error) {
 		Name: name, Doc: v.Get("doc").Text(), Namevars: texts(v.Get("namevars")), Features: texts(v.Get("features")),
 		ApplyTo: v.Get("apply_to").Text(), Repeats: v.Get("repeats").Truthy(), SelfRefresh: v.Get("self_refresh").Truthy(),
 		Refreshable: v.Get("refreshes").Truthy(), Instances: types.ByProviders,
+		Generates: v.Get("generates").Truthy(), EvalGenerates: v.Get("eval_generates").Truthy(),
 	}
 	named := map[string]bool{}
 	for _, a := range v.Get("attributes").List() {

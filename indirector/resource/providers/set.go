@@ -83,6 +83,9 @@ func Has(t *types.Type) bool {
 	return t.Name == "resources" || has("") || slices.ContainsFunc(t.Providers, func(p *types.Provider) bool { return has(p.Name) })
 }
 
+// HasProvider reports whether this program has the provider of a name for a type.
+func HasProvider(t *types.Type, name string) bool { return makers[t.Name+"/"+name] != nil }
+
 // Of returns the provider of a name for a type, always the same; false if this program
 // lacks it. The name is empty for a type that has none.
 func (s *Set) Of(t *types.Type, name string) (Provider, bool) {

@@ -19,6 +19,7 @@ type Plan struct {
 	Resources []Planned `json:"resources"` // in the order of evaluation, without containers
 	Totals    Totals    `json:"totals"`
 	Logs      []string  `json:"logs,omitempty"` // what Puppet would log of problems
+	InRuby    int       `json:"-"`              // how many cannot be known because Puppet was not asked
 }
 
 // Totals count resources by what would become of them.
@@ -67,6 +68,8 @@ const (
 	WouldFail     Outcome = "fail"
 	CannotBeKnown Outcome = "unknown"
 )
+
+var outcomes = []Outcome{Same, WouldChange, WouldRefresh, WouldSkip, WouldFail, CannotBeKnown}
 
 // MakePlan works out what a run would do: a run in noop that writes nothing, no file of
 // state either, and in which commands only look. Checks of exec are commands that may do
@@ -119,6 +122,7 @@ func (t *transaction) withCycles(err error) error {
 type planning struct {
 	checks     providers.System  // by which exec runs its checks
 	unresolved map[string]string // by reference: why a deferred value could not be computed
+	inRuby     int               // resources that Puppet could look at
 }
 
 // noCommands is a system on which no command is run.
@@ -153,6 +157,9 @@ func (t *transaction) unknown(r *Resource) bool {
 	switch {
 	case t.Unknown[r.Ref()] != "":
 		a.Detail = t.Unknown[r.Ref()]
+	case t.NotAsked != "" && t.inRuby(r) != "":
+		a.Detail = t.inRuby(r) + ", and " + t.NotAsked
+		t.plan.inRuby++
 	case !t.suitable(r):
 		a.Because, a.Detail = Unsuitable, keyOf(r).provider
 	case t.plan.unresolved[r.Ref()] != "":
@@ -165,6 +172,17 @@ func (t *transaction) unknown(r *Resource) bool {
 	t.status(r)
 	t.after(r, a)
 	return true
+}
+
+// inRuby is what of a resource is written in Ruby, and not done here; "" if nothing is.
+func (t *transaction) inRuby(r *Resource) string {
+	switch {
+	case r.Kind == Foreign && r.problem == nil:
+		return "its type is written in Ruby"
+	case r.RAL != nil && r.RAL.Provider != nil && t.providerOf(r) == nil:
+		return "its provider " + r.RAL.Provider.Name + " is written in Ruby"
+	}
+	return ""
 }
 
 // A planner notes what became of each resource.
@@ -255,7 +273,7 @@ func texts(all []*Resource) []string {
 
 // planned puts together what is known of all resources.
 func (t *transaction) planned(name string, p *planner) *Plan {
-	plan := &Plan{Catalog: name, Resources: []Planned{}}
+	plan := &Plan{Catalog: name, Resources: []Planned{}, InRuby: t.plan.inRuby}
 	for _, r := range t.catalog.resources {
 		if r.problem != nil {
 			t.status(r) // one that is a container is not evaluated

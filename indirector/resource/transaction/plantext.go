@@ -101,6 +101,12 @@ func (n *Planned) Why() string {
 	case PrefetchFailed:
 		return "its provider could not look: " + n.Detail
 	case NotDeclared:
+		switch n.Detail {
+		case "host":
+			return "skipped: it is for hosts, and this is a device"
+		case "device":
+			return "skipped: it is for devices, and this is a host"
+		}
 		return "skipped: it is " + n.Detail
 	}
 	return n.Detail

@@ -95,6 +95,12 @@ func (t *transaction) notSuitable(r *Resource) {
 	if t.missesTags(r) {
 		return
 	}
+	if r.problem != nil { // its type refuses it
+		t.log.resource(r, "err", r.problem.Error())
+		t.failWith(t.status(r), r.problem.Error())
+		t.after(r, Answer{Step: Provider, Text: "failed", Err: r.problem})
+		return
+	}
 	name := keyOf(r).provider
 	if name != "" {
 		t.log.resource(r, "err", fmt.Sprintf("Provider %s is not functional on this host", name))

@@ -37,7 +37,10 @@ func (t *transaction) skipped(r *Resource) (skip, error) {
 	case r.virtual:
 		t.log.resource(r, "debug", "Skipping because virtual")
 		return skip{because: NotDeclared, detail: "virtual"}, nil
-	case r.RAL != nil && r.RAL.Type.ApplyTo == "device":
+	case t.Device && r.RAL != nil && r.RAL.Type.ApplyTo == "host":
+		t.log.resource(r, "debug", "Skipping host resources because running on a device")
+		return skip{because: NotDeclared, detail: "host"}, nil
+	case !t.Device && r.RAL != nil && r.RAL.Type.ApplyTo == "device":
 		t.log.resource(r, "debug", "Skipping device resources because running on a posix host")
 		return skip{because: NotDeclared, detail: "device"}, nil
 	}

@@ -25,9 +25,14 @@ type Options struct {
 	// Foreign lets resources of types that are not known fail by themselves, instead of
 	// the whole run.
 	Foreign bool
+	// Device lets resources of devices be applied, and not those of hosts. Rule RES-DEV-05.
+	Device bool
 	// Unknown are resources of which a plan is not to find out what would become of them,
 	// by their references, and why.
 	Unknown map[string]string
+	// NotAsked is why a plan does not know of resources that are written in Ruby what would
+	// become of them, as the end of a sentence: "Puppet was not asked".
+	NotAsked string
 	// Provider returns what does a resource in the place of this program's own providers,
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider

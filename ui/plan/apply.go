@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"indirtui/ui/screen"
+	"indirtui/ui/term"
+	"indirtui/ui/widget"
+)
+
+// helped is the answer that Puppet may look.
+type helped struct{}
+
+// askHelper asks whether Puppet may look at what is written in Ruby: what that does to look
+// is not known here.
+func (s *Screen) askHelper() tea.Cmd {
+	yes := widget.Item{Key: 'y', Name: "yes", Note: "ask Puppet in a process beside this one, in noop", Do: screen.Send(screen.For{Screen: s, Msg: helped{}})}
+	no := widget.Item{Key: 'n', Name: "no", Note: "what they would do cannot be known"}
+	title := fmt.Sprintf("%s: written in Ruby. Let Puppet look?", term.Plural(s.result.Foreign, "resource"))
+	return screen.Show(widget.NewMenu(&s.env.Shared, title, []widget.Item{yes, no}))
+}
+
+// cannotApply is why what is planned cannot be applied; "" if it can. Rule RES-SAFE-02.
+func (s *Screen) cannotApply() string {
+	switch {
+	case s.applying:
+		return "it is being applied"
+	case s.noPlan() != "":
+		return s.noPlan()
+	case s.result.Catalog == nil:
+		return "this plan was kept: plan its catalog to apply it"
+	case s.o.Apply == nil:
+		return "nothing is applied to this machine from here"
+	case !s.env.Writable:
+		return "read-only: start with --write, or :write on"
+	case s.result.Redacted:
+		return "its secrets were redacted when it was recorded: plan the catalog of its terminus"
+	}
+	return ""
+}
+
+// askApply asks for the name of this host, and for that of the host that the catalog is of
+// if it is another. Rule RES-SAFE-02.
+func (s *Screen) askApply() tea.Cmd {
+	user, host := s.o.Here()
+	of := s.result.Catalog.Name
+	hint := fmt.Sprintf("as %s on %s: %s; esc leaves it", user, host, s.result.Plan.Totals.String())
+	return s.askName("type "+host+" to apply it: ", hint, host, func() tea.Cmd {
+		if of == host {
+			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host}})
+		}
+		hint := fmt.Sprintf("the catalog is of %s, and this is %s; esc leaves it", of, host)
+		return s.askName("type "+of+" to apply it all the same: ", hint, of, func() tea.Cmd {
+			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host, Of: of}})
+		})
+	})
+}
+
+// askName asks for a name to be typed before something is done.
+func (s *Screen) askName(label, hint, name string, then func() tea.Cmd) tea.Cmd {
+	return screen.Show(widget.NewPrompt(&s.env.Shared, widget.Prompt{
+		Label: label, Hint: hint,
+		Enter: func(text string) (*widget.Problem, tea.Cmd) {
+			if strings.TrimSpace(text) != name {
+				return &widget.Problem{Offset: -1, Text: "refused: that is another name; nothing was applied"}, nil
+			}
+			return nil, then()
+		},
+	}))
+}
+
+// applied is what became of a run.
+type applied struct {
+	lines []string
+	err   error
+}
+
+func (s *Screen) apply(typed Confirmed) tea.Cmd {
+	s.applying = true
+	r := s.result
+	return s.await(func(ctx context.Context) tea.Msg {
+		lines, err := s.o.Apply(ctx, &r, typed)
+		return applied{lines, err}
+	})
+}
+
+// applied shows the log of the run, and plans anew: what is left is what it has not done.
+func (s *Screen) applied(m applied) tea.Cmd {
+	s.applying = false
+	s.wait.End()
+	if m.err != nil && len(m.lines) == 0 {
+		return screen.Warn("apply: "+s.env.Redacted(m.err.Error()), "")
+	}
+	p := widget.Page{Title: "plan > log of the run"}
+	for _, text := range m.lines {
+		for line := range strings.Lines(text) {
+			p.Add("", strings.TrimRight(line, "\n"), logStyle(line))
+		}
+	}
+	if m.err != nil {
+		p.Add("", s.env.Redacted(m.err.Error()), term.Failed)
+	}
+	s.result.Plan = nil
+	return tea.Batch(s.Load(), screen.Show(widget.NewPager(&s.env.Shared, p)))
+}
+
+// logStyle is how a line of the log of a run looks.
+func logStyle(line string) term.Style {
+	switch level, _, _ := strings.Cut(line, ":"); level {
+	case "Error":
+		return term.Failed
+	case "Warning":
+		return term.Attention
+	case "Info", "Debug":
+		return term.Quiet
+	}
+	return term.Plain
+}
