@@ -43,19 +43,38 @@ func (l *Listener) Routes(process string) []Route {
 	return out
 }
 
-// Arm replaces the breakpoints of all processes, also of those to come.
+// Arm replaces the breakpoints of all processes, also of those to come. Those that
+// stay are not sent again; Only must be zero.
 func (l *Listener) Arm(arms []Arm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		if len(l.arms) > 0 {
-			c.send(map[string]string{"disarm": "all"})
+	for _, a := range arms {
+		if !slices.Contains(l.arms, a) {
+			l.broadcast(a)
 		}
-		for i := range arms {
-			c.send(&arms[i])
+	}
+	for _, old := range l.arms {
+		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == old.ID }) {
+			l.broadcast(map[string]int{"disarm": old.ID})
 		}
 	}
 	l.arms = slices.Clone(arms)
+}
+
+// Number returns the connection of a request of the store that runs, and its number
+// there.
+func (l *Listener) Number(id uint64) (conn string, number uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, c := range l.conns {
+		c.decoder.mu.Lock()
+		number, ok = c.running[id]
+		c.decoder.mu.Unlock()
+		if ok {
+			return name, number, true
+		}
+	}
+	return "", 0, false
 }
 
 // Swap lets another terminus answer in every process, also in those to come, until

@@ -20,7 +20,7 @@ type decoder struct {
 	o     *Options
 	asker func(*traces.Traceparent) (known, bool) // who sent a traceparent
 	held  func(*Held)                             // takes a request that is held
-	went  func(number uint64)                     // it goes on
+	went  func(number uint64, why error)          // it goes on
 
 	offset time.Time // when the monotonic clock was zero
 	conn   [16]byte
@@ -33,8 +33,9 @@ type decoder struct {
 	mu      sync.Mutex // guards the fields below
 	process Process
 	numbers numbers
-	newest  uint64   // the highest number of a request
-	table   []*Route // in the order in which they were announced
+	newest  uint64            // the highest number of a request
+	table   []*Route          // in the order in which they were announced
+	running map[uint64]uint64 // the numbers of requests that run, by those of the store
 }
 
 // A Route is what a process has announced about an indirection: the candidates
@@ -90,9 +91,9 @@ func (n *numbers) set(number uint64, k known) {
 // newDecoder begins with the first line of a process.
 func newDecoder(o *Options, first []byte) (*decoder, error) {
 	d := &decoder{
-		o: o, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{},
+		o: o, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{}, running: map[uint64]uint64{},
 		asker: func(*traces.Traceparent) (known, bool) { return known{}, false },
-		held:  func(*Held) {}, went: func(uint64) {},
+		held:  func(*Held) {}, went: func(uint64, error) {},
 	}
 	a := &d.process.Attach
 	if err := json.Unmarshal(first, a); err != nil {
@@ -159,14 +160,14 @@ func (d *decoder) line(b []byte) error {
 	case "held":
 		err = take(b, d.hold)
 	case "went":
-		err = take(b, func(w *went) error { d.letGo(w.Number); return nil })
+		err = take(b, func(w *went) error { d.letGo(w); return nil })
 	case "swapped":
 		err = take(b, func(s *swapped) error {
 			d.event("the %s of %s is %s now, for this %s; it was %s", s.Slot, s.Ind, s.To, s.For, s.Was)
 			return nil
 		})
 	case "refused":
-		err = take(b, func(r *refused) error { d.event("%s is refused: %s", r.What, r.Why); return nil })
+		err = take(b, func(r *refused) error { d.event("%s %d is refused: %s", r.What, r.ID, r.Why); return nil })
 	case "dropped":
 		err = take(b, d.dropped)
 	case "bye":
@@ -337,7 +338,7 @@ func (d *decoder) begin(w store.Watched) error {
 	}
 	d.learn(number, me)
 	d.open[number] = &opened{trace: w.Trace}
-	d.count(func(*Process) {})
+	d.count(func(*Process) { d.running[w.ID] = number })
 	return nil
 }
 
@@ -371,24 +372,24 @@ func (d *decoder) end(w store.Watched) {
 		d.drop(number)
 	}
 	if o != nil && o.held {
-		d.release(number, o)
+		d.release(number, o, errors.New("it has ended"))
 	}
-	d.o.Store.End(t, nil)
-	d.count(func(p *Process) { p.Requests++ })
+	d.o.end(t)
+	d.count(func(p *Process) { p.Requests++; delete(d.running, t.ID) })
 }
 
 // letGo takes note that a request is not held any longer.
-func (d *decoder) letGo(number uint64) {
-	if o := d.open[number]; o != nil && o.held {
-		d.release(number, o)
+func (d *decoder) letGo(w *went) {
+	if o := d.open[w.Number]; o != nil && o.held {
+		d.release(w.Number, o, fmt.Errorf("it went on by itself in the process: %.20s", w.Why))
 	}
 }
 
-func (d *decoder) release(number uint64, o *opened) {
+func (d *decoder) release(number uint64, o *opened, why error) {
 	o.held = false
 	d.o.Store.SetHeld(o.trace.ID, false)
 	d.count(func(p *Process) { p.Held-- })
-	d.went(number)
+	d.went(number, why)
 }
 
 // hold gives a request that is held to those who decide about it.
@@ -445,9 +446,9 @@ func (d *decoder) leave(err error) {
 		t.Faults = append(t.Faults, traces.Fault{Origin: "probe", Step: traces.Caller, Message: unseen, Shown: true})
 		t.Notes = append(t.Notes, o.notes...)
 		if o.held {
-			d.release(number, o)
+			d.release(number, o, errGone)
 		}
-		d.o.Store.End(t, nil)
+		d.o.end(t)
 	}
 	clear(d.open)
 	why := ""
@@ -457,5 +458,5 @@ func (d *decoder) leave(err error) {
 	} else {
 		d.event("left after %d requests", d.Process().Requests)
 	}
-	d.count(func(p *Process) { p.Gone, p.Why = true, why })
+	d.count(func(p *Process) { p.Gone, p.Why = true, why; clear(d.running) })
 }

@@ -54,7 +54,7 @@ type conn struct {
 	end   context.CancelCauseFunc
 
 	mu    sync.Mutex // guards holds
-	holds map[uint64]context.CancelFunc
+	holds map[uint64]context.CancelCauseFunc
 }
 
 // Listen makes the socket and begins to take connections. Close ends that.
@@ -184,13 +184,15 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return b[:len(b)-1], nil
 }
 
+var errGone = errors.New("the process has gone")
+
 // attach reads the lines of a process until it leaves.
 func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error {
 	d, err := newDecoder(&l.o, first)
 	if err != nil {
 		return err
 	}
-	c := &conn{decoder: d, out: out, lines: make(chan []byte, maxQueued), holds: map[uint64]context.CancelFunc{}}
+	c := &conn{decoder: d, out: out, lines: make(chan []byte, maxQueued), holds: map[uint64]context.CancelCauseFunc{}}
 	c.ctx, c.end = context.WithCancelCause(l.ctx)
 	defer c.end(nil)
 	d.asker = l.asker
@@ -209,7 +211,7 @@ func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error
 	l.mu.Lock()
 	delete(l.conns, d.process.Conn)
 	l.mu.Unlock()
-	c.end(nil)
+	c.end(errGone)
 	d.leave(err)
 	return nil // leave has reported it
 }
@@ -365,12 +367,12 @@ func (l *Listener) hold(c *conn, h *Held) {
 		c.send(Go{Number: h.Number, Do: "continue"})
 		return
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	c.holds[h.Number] = cancel
 	c.mu.Unlock()
 	l.done.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		verdict := l.o.Holder.Held(ctx, h)
 		if ctx.Err() == nil {
 			verdict.Number = h.Number
@@ -380,11 +382,11 @@ func (l *Listener) hold(c *conn, h *Held) {
 }
 
 // went ends the wait for a decision.
-func (c *conn) went(number uint64) {
+func (c *conn) went(number uint64, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancel := c.holds[number]; cancel != nil {
-		cancel()
+		cancel(why)
 		delete(c.holds, number)
 	}
 }

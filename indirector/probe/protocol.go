@@ -117,10 +117,12 @@ type Pair struct {
 	Value string `json:"value"`
 }
 
-// An Answer is what a held request has been answered.
+// An Answer is what a held request has been answered, or what is to be saved.
 type Answer struct {
-	Model string `json:"model"`
-	Text  string `json:"text"` // JSON
+	Model    string `json:"model"`
+	Text     string `json:"text"`     // JSON; "" if it is too long or has secrets
+	Many     bool   `json:"many"`     // it is an array, the answer of a search
+	Redacted int    `json:"redacted"` // secrets, because of which there is no text
 }
 
 // A Raised is an exception of Ruby.
@@ -163,18 +165,18 @@ type Arm struct {
 
 // A Go lets a held request go on.
 type Go struct {
-	Number   uint64            `json:"go"`
-	Do       string            `json:"do"` // "continue", "step", "over" or "finish"
-	Key      *string           `json:"key,omitempty"`
-	Flags    map[string]bool   `json:"flags,omitempty"`
-	Env      *string           `json:"env,omitempty"`
-	Options  map[string]string `json:"options,omitempty"`
-	Terminus string            `json:"terminus,omitempty"`
-	Cache    string            `json:"cache,omitempty"`
-	Value    *GoValue          `json:"value,omitempty"`
-	Nil      bool              `json:"nil,omitempty"`
-	Fail     *GoFail           `json:"fail,omitempty"`
-	Skip     bool              `json:"skip,omitempty"`
+	Number   uint64             `json:"go"`
+	Do       string             `json:"do"` // "continue", "step", "over" or "finish"
+	Key      *string            `json:"key,omitempty"`
+	Flags    map[string]bool    `json:"flags,omitempty"`
+	Env      *string            `json:"env,omitempty"`
+	Options  map[string]*string `json:"options,omitempty"` // nil takes the option away
+	Terminus string             `json:"terminus,omitempty"`
+	Cache    string             `json:"cache,omitempty"`
+	Value    *GoValue           `json:"value,omitempty"`
+	Nil      bool               `json:"nil,omitempty"`
+	Fail     *GoFail            `json:"fail,omitempty"`
+	Skip     bool               `json:"skip,omitempty"`
 }
 
 // A GoValue answers a held request.
@@ -197,6 +199,8 @@ type Swap struct {
 	Slot string `json:"slot"` // "terminus" or "cache"
 	To   string `json:"to"`
 	For  string `json:"for"` // "thread" or "process"
+	// Thread is the one that is meant, as in Held; zero for a process.
+	Thread int64 `json:"thread,omitempty"`
 }
 
 // went is a held request that goes on.
@@ -216,7 +220,8 @@ type (
 		For  string `json:"for"`
 	}
 	refused struct {
-		What string `json:"refused"`
+		What string `json:"refused"` // "swap" or "go"
+		ID   int    `json:"id"`
 		Why  string `json:"why"`
 	}
 	dropped struct {
