@@ -172,6 +172,9 @@ func (s *workspace) watched() string {
 	return s.attached.source()
 }
 
+// several reports whether more than one process is watched.
+func (s *workspace) several() bool { return s.attached != nil && s.attached.several() }
+
 // openSession is a session over a recording, or over a fleet.
 func openSession(path string) (*workspace, error) {
 	if fleet.IsURL(path) {

@@ -88,6 +88,9 @@ func (w *watching) source() string {
 	return "attached: no process"
 }
 
+// several reports whether more than one process has come.
+func (w *watching) several() bool { return len(w.Processes()) > 1 }
+
 // settle waits until the last lines of all processes were read.
 func (w *watching) settle() {
 	late := time.After(settling)

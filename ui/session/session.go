@@ -65,6 +65,9 @@ type Env struct {
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
 	Probe func(ctx context.Context, address string) string
+	// Several reports whether requests of several processes are watched, so that each
+	// names its own. Nil is never.
+	Several func() bool
 	// Selection returns the filter of the list of requests and the request that its
 	// cursor is on. Nil if there is no list.
 	Selection func() (filter string, request uint64)
