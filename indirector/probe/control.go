@@ -43,19 +43,35 @@ func (l *Listener) Routes(process string) []Route {
 	return out
 }
 
-// Arm replaces the breakpoints of all processes, also of those to come.
+// Arm replaces the breakpoints of all processes, also of those to come. Those that
+// were there before stay armed meanwhile.
 func (l *Listener) Arm(arms []Arm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		if len(l.arms) > 0 {
-			c.send(map[string]string{"disarm": "all"})
+	for i := range arms {
+		if !slices.Contains(l.arms, arms[i]) {
+			l.broadcast(&arms[i])
 		}
-		for i := range arms {
-			c.send(&arms[i])
+	}
+	for _, was := range l.arms {
+		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == was.ID }) {
+			l.broadcast(map[string]int{"disarm": was.ID})
 		}
 	}
 	l.arms = slices.Clone(arms)
+}
+
+// Number returns the connection and the number, both of the probe, of a request that
+// runs. Id is its number in the store.
+func (l *Listener) Number(id uint64) (conn string, number uint64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, c := range l.conns {
+		if number, ok := c.running(id); ok {
+			return c.process.Conn, number, true
+		}
+	}
+	return "", 0, false
 }
 
 // Swap lets another terminus answer in every process, also in those to come, until

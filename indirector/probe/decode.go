@@ -20,7 +20,8 @@ type decoder struct {
 	o     *Options
 	asker func(*traces.Traceparent) (known, bool) // who sent a traceparent
 	held  func(*Held)                             // takes a request that is held
-	went  func(number uint64)                     // it goes on
+	went  func(number uint64, why string)         // it goes on
+	ended func(*traces.Trace)                     // it has ended, and is given to the store
 
 	offset time.Time // when the monotonic clock was zero
 	conn   [16]byte
@@ -33,8 +34,9 @@ type decoder struct {
 	mu      sync.Mutex // guards the fields below
 	process Process
 	numbers numbers
-	newest  uint64   // the highest number of a request
-	table   []*Route // in the order in which they were announced
+	newest  uint64            // the highest number of a request
+	runs    map[uint64]uint64 // of requests that run: their numbers by those in the store
+	table   []*Route          // in the order in which they were announced
 }
 
 // A Route is what a process has announced about an indirection: the candidates
@@ -90,9 +92,9 @@ func (n *numbers) set(number uint64, k known) {
 // newDecoder begins with the first line of a process.
 func newDecoder(o *Options, first []byte) (*decoder, error) {
 	d := &decoder{
-		o: o, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{},
+		o: o, runs: map[uint64]uint64{}, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{},
 		asker: func(*traces.Traceparent) (known, bool) { return known{}, false },
-		held:  func(*Held) {}, went: func(uint64) {},
+		held:  func(*Held) {}, went: func(uint64, string) {}, ended: func(*traces.Trace) {},
 	}
 	a := &d.process.Attach
 	if err := json.Unmarshal(first, a); err != nil {
@@ -159,7 +161,7 @@ func (d *decoder) line(b []byte) error {
 	case "held":
 		err = take(b, d.hold)
 	case "went":
-		err = take(b, func(w *went) error { d.letGo(w.Number); return nil })
+		err = take(b, func(w *went) error { d.letGo(w); return nil })
 	case "swapped":
 		err = take(b, func(s *swapped) error {
 			d.event("the %s of %s is %s now, for this %s; it was %s", s.Slot, s.Ind, s.To, s.For, s.Was)
@@ -236,6 +238,14 @@ func (d *decoder) count(change func(*Process)) {
 	defer d.mu.Unlock()
 	change(&d.process)
 	d.process.Running = len(d.open)
+}
+
+// running returns the number of a request by that in the store.
+func (d *decoder) running(id uint64) (number uint64, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	number, ok = d.runs[id]
+	return number, ok
 }
 
 // Process returns what is known of the process.
@@ -330,7 +340,7 @@ func (d *decoder) begin(w store.Watched) error {
 	}
 	d.learn(number, me)
 	d.open[number] = &opened{trace: w.Trace}
-	d.count(func(*Process) {})
+	d.count(func(*Process) { d.runs[me.id] = number })
 	return nil
 }
 
@@ -364,24 +374,25 @@ func (d *decoder) end(w store.Watched) {
 		d.drop(number)
 	}
 	if o != nil && o.held {
-		d.release(number, o)
+		d.release(number, o, "it has ended")
 	}
+	d.ended(t)
 	d.o.Store.End(t, nil)
-	d.count(func(p *Process) { p.Requests++ })
+	d.count(func(p *Process) { p.Requests++; delete(d.runs, t.ID) })
 }
 
 // letGo takes note that a request is not held any longer.
-func (d *decoder) letGo(number uint64) {
-	if o := d.open[number]; o != nil && o.held {
-		d.release(number, o)
+func (d *decoder) letGo(w *went) {
+	if o := d.open[w.Number]; o != nil && o.held {
+		d.release(w.Number, o, map[string]string{"limit": "its own limit was reached", "gone": "it had no answer from this program"}[w.Why])
 	}
 }
 
-func (d *decoder) release(number uint64, o *opened) {
+func (d *decoder) release(number uint64, o *opened, why string) {
 	o.held = false
 	d.o.Store.SetHeld(o.trace.ID, false)
 	d.count(func(p *Process) { p.Held-- })
-	d.went(number)
+	d.went(number, why)
 }
 
 // hold gives a request that is held to those who decide about it.
@@ -438,8 +449,9 @@ func (d *decoder) leave(err error) {
 		t.Faults = append(t.Faults, traces.Fault{Origin: "probe", Step: traces.Caller, Message: unseen, Shown: true})
 		t.Notes = append(t.Notes, o.notes...)
 		if o.held {
-			d.release(number, o)
+			d.release(number, o, "the process has gone")
 		}
+		d.ended(t)
 		d.o.Store.End(t, nil)
 	}
 	clear(d.open)
@@ -450,5 +462,5 @@ func (d *decoder) leave(err error) {
 	} else {
 		d.event("left after %d requests", d.Process().Requests)
 	}
-	d.count(func(p *Process) { p.Gone, p.Why = true, why })
+	d.count(func(p *Process) { p.Gone, p.Why = true, why; clear(d.runs) })
 }

@@ -54,7 +54,7 @@ type conn struct {
 	end   context.CancelCauseFunc
 
 	mu    sync.Mutex // guards holds
-	holds map[uint64]context.CancelFunc
+	holds map[uint64]context.CancelCauseFunc
 }
 
 // Listen makes the socket and begins to take connections. Close ends that.
@@ -190,12 +190,15 @@ func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error
 	if err != nil {
 		return err
 	}
-	c := &conn{decoder: d, out: out, lines: make(chan []byte, maxQueued), holds: map[uint64]context.CancelFunc{}}
+	c := &conn{decoder: d, out: out, lines: make(chan []byte, maxQueued), holds: map[uint64]context.CancelCauseFunc{}}
 	c.ctx, c.end = context.WithCancelCause(l.ctx)
 	defer c.end(nil)
 	d.asker = l.asker
 	d.held = func(h *Held) { l.hold(c, h) }
 	d.went = c.went
+	if l.o.Holder != nil {
+		d.ended = l.o.Holder.Ended
+	}
 	if err := l.register(c); err != nil {
 		return err
 	}
@@ -365,12 +368,12 @@ func (l *Listener) hold(c *conn, h *Held) {
 		c.send(Go{Number: h.Number, Do: "continue"})
 		return
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
+	ctx, cancel := context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	c.holds[h.Number] = cancel
 	c.mu.Unlock()
 	l.done.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		verdict := l.o.Holder.Held(ctx, h)
 		if ctx.Err() == nil {
 			verdict.Number = h.Number
@@ -379,12 +382,12 @@ func (l *Listener) hold(c *conn, h *Held) {
 	})
 }
 
-// went ends the wait for a decision.
-func (c *conn) went(number uint64) {
+// went ends the wait for a decision, because of why.
+func (c *conn) went(number uint64, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancel := c.holds[number]; cancel != nil {
-		cancel()
+		cancel(errors.New(why))
 		delete(c.holds, number)
 	}
 }

@@ -47,7 +47,11 @@ type Options struct {
 type Holder interface {
 	// Held waits until it is decided, or until ctx ends: then the request has gone
 	// on, or its process has. It is called from a goroutine of its own.
+	// The cause of ctx is why, for the user.
 	Held(ctx context.Context, h *Held) Go
+	// Ended is called before a request that has ended is given to the store, whether it
+	// was held or not. What was done to it here is added to t.
+	Ended(t *traces.Trace)
 }
 
 func (o *Options) now() time.Time {

@@ -119,8 +119,9 @@ type Pair struct {
 
 // An Answer is what a held request has been answered.
 type Answer struct {
-	Model string `json:"model"`
-	Text  string `json:"text"` // JSON
+	Model    string `json:"model"`
+	Text     string `json:"text"`     // JSON; "" if it is in the process only
+	Redacted int    `json:"redacted"` // secrets, because of which the text was left out
 }
 
 // A Raised is an exception of Ruby.
@@ -163,18 +164,18 @@ type Arm struct {
 
 // A Go lets a held request go on.
 type Go struct {
-	Number   uint64            `json:"go"`
-	Do       string            `json:"do"` // "continue", "step", "over" or "finish"
-	Key      *string           `json:"key,omitempty"`
-	Flags    map[string]bool   `json:"flags,omitempty"`
-	Env      *string           `json:"env,omitempty"`
-	Options  map[string]string `json:"options,omitempty"`
-	Terminus string            `json:"terminus,omitempty"`
-	Cache    string            `json:"cache,omitempty"`
-	Value    *GoValue          `json:"value,omitempty"`
-	Nil      bool              `json:"nil,omitempty"`
-	Fail     *GoFail           `json:"fail,omitempty"`
-	Skip     bool              `json:"skip,omitempty"`
+	Number   uint64             `json:"go"`
+	Do       string             `json:"do"` // "continue", "step", "over" or "finish"
+	Key      *string            `json:"key,omitempty"`
+	Flags    map[string]bool    `json:"flags,omitempty"`
+	Env      *string            `json:"env,omitempty"`
+	Options  map[string]*string `json:"options,omitempty"` // nil removes one
+	Terminus string             `json:"terminus,omitempty"`
+	Cache    string             `json:"cache,omitempty"`
+	Value    *GoValue           `json:"value,omitempty"`
+	Nil      bool               `json:"nil,omitempty"`
+	Fail     *GoFail            `json:"fail,omitempty"`
+	Skip     bool               `json:"skip,omitempty"`
 }
 
 // A GoValue answers a held request.
@@ -192,11 +193,12 @@ type GoFail struct {
 
 // A Swap lets another terminus answer in a process.
 type Swap struct {
-	ID   int    `json:"swap"` // from 1
-	Ind  string `json:"ind"`
-	Slot string `json:"slot"` // "terminus" or "cache"
-	To   string `json:"to"`
-	For  string `json:"for"` // "thread" or "process"
+	ID     int    `json:"swap"` // from 1
+	Ind    string `json:"ind"`
+	Slot   string `json:"slot"` // "terminus" or "cache"
+	To     string `json:"to"`
+	For    string `json:"for"`              // "thread" or "process"
+	Thread int64  `json:"thread,omitempty"` // of a [Held]
 }
 
 // went is a held request that goes on.
@@ -217,6 +219,7 @@ type (
 	}
 	refused struct {
 		What string `json:"refused"`
+		ID   uint64 `json:"id"` // of the swap, or of the request
 		Why  string `json:"why"`
 	}
 	dropped struct {
