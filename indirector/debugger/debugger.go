@@ -412,6 +412,7 @@ func (d *Debugger) arrange() {
 type Armed struct {
 	ID      string // of the breakpoint; "" for a request that is stepped through
 	Request uint64 // the only one that is meant; 0 is all
+	Nested  bool   // what that request asks is meant, too
 	Breakpoint
 }
 
@@ -430,7 +431,8 @@ func (d *Debugger) Armed() []Armed {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.walks)) {
-		all = append(all, Armed{Request: id})
+		w := d.walks[id]
+		all = append(all, Armed{Request: id, Nested: w.how == Step || id != w.at})
 	}
 	return all
 }
