@@ -33,18 +33,19 @@ func (d *decoder) value(v *value) error {
 		return fmt.Errorf("values of more than %d bytes wait for the lines of their requests", maxValues)
 	}
 	p.texts[i] = append(p.texts[i], v.Text...)
-	(&[...]*traces.Value{&p.values.Answer, &p.values.Sent}[i]).Model = v.Model
+	p.models[i] = v.Model
 	return nil
 }
 
 // valuesOf are the values of a request, redacted.
 func (d *decoder) valuesOf(p *parts) *traces.Values {
-	for i, v := range []*traces.Value{&p.values.Answer, &p.values.Sent} {
-		if v.Model != "" && p.texts[i] != nil {
-			*v = d.o.render(v.Model, p.texts[i])
+	values := new(traces.Values)
+	for i, v := range []*traces.Value{&values.Answer, &values.Sent} {
+		if p.next[i] > 0 {
+			*v = d.o.render(p.models[i], p.texts[i])
 		}
 	}
-	return &p.values
+	return values
 }
 
 // drop forgets the values of a request.

@@ -57,9 +57,9 @@ type opened struct {
 
 // parts are the values of a request whose line has not come.
 type parts struct {
-	values traces.Values
-	texts  [2][]byte // of the answer, and of what was sent
-	next   [2]int    // the part that comes next
+	models [2]string // of the answer, and of what was sent
+	texts  [2][]byte
+	next   [2]int // parts that have come
 }
 
 // known is what may be asked about a request after it has ended.
@@ -275,7 +275,11 @@ func (d *decoder) announce(w store.Watched) error {
 // complete gives a request what this program knows about it.
 func (d *decoder) complete(w store.Watched) known {
 	t := w.Trace
+	above := d.above(t) // first: a Store wants its number to be lower
 	me := d.number(t.ID)
+	if t.Parent = above.id; t.Parent >= me.id {
+		t.Parent, t.ParentStep = 0, 0
+	}
 	t.From = &traces.Instance{Name: d.process.Name, Number: t.ID}
 	t.ID = me.id
 	if t.Start.IsZero() {
@@ -286,15 +290,6 @@ func (d *decoder) complete(w store.Watched) known {
 	}
 	if t.Caller == "" {
 		t.Caller = t.Application
-	}
-	var above known
-	if t.Parent != 0 {
-		above = d.number(t.Parent)
-		t.Parent = above.id
-	} else if t.Traceparent != nil {
-		if above, _ = d.asker(t.Traceparent); above.id != 0 {
-			t.Parent, t.ParentStep = above.id, traces.Terminus
-		}
 	}
 	for i := range t.Spans {
 		if n := &t.Spans[i].Request; *n != 0 {
@@ -307,6 +302,18 @@ func (d *decoder) complete(w store.Watched) known {
 	d.join(t, me, above)
 	me.run, me.transaction = t.Run, t.Transaction
 	return me
+}
+
+// above is the request that asked t, of this process or of another.
+func (d *decoder) above(t *traces.Trace) (above known) {
+	switch {
+	case t.Parent != 0:
+		return d.number(t.Parent)
+	case t.Traceparent != nil:
+		above, _ = d.asker(t.Traceparent)
+		t.ParentStep = traces.Terminus
+	}
+	return above
 }
 
 // join puts a request into the run of what asked it, else into that of the

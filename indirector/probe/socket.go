@@ -29,17 +29,20 @@ func (e *refusedError) Error() string {
 	return fmt.Sprintf("a connection of user %d was refused: only the user of this program, root and the one of --for may connect", e.uid)
 }
 
+// ourDir is the name of the directory of sockets.
+const ourDir = "indirtui"
+
 // DefaultPath is where the socket is if no other place is named: below
 // XDG_RUNTIME_DIR, or /run/indirtui for root.
 func DefaultPath() (string, error) {
 	if os.Getuid() == 0 {
-		return "/run/indirtui/attach", nil
+		return filepath.Join("/run", ourDir, "attach"), nil
 	}
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
 		return "", errors.New("there is no XDG_RUNTIME_DIR, so the socket has no place: name one")
 	}
-	return filepath.Join(dir, "indirtui", "attach"), nil
+	return filepath.Join(dir, ourDir, "attach"), nil
 }
 
 // listen makes the socket. One that is left from before, on which nothing listens,
@@ -104,7 +107,7 @@ func (s *socket) private(dir string, owner int) error {
 	case errors.Is(err, fs.ErrExist):
 		err = nil
 	}
-	if err == nil && owner >= 0 {
+	if err == nil && owner >= 0 && filepath.Base(dir) == ourDir { // another one may be more than ours
 		err = os.Chown(dir, owner, -1)
 	}
 	if err != nil {
