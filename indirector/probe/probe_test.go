@@ -370,6 +370,7 @@ func TestArms(t *testing.T) {
 type holder func(context.Context, *probe.Held) probe.Go
 
 func (f holder) Held(ctx context.Context, h *probe.Held) probe.Go { return f(ctx, h) }
+func (f holder) Ended(*traces.Trace)                              {}
 
 func TestHeld(t *testing.T) {
 	t.Parallel()

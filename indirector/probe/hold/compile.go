@@ -1,0 +1,47 @@
+package hold
+
+import (
+	"strings"
+
+	"indirtui/indirector/debugger"
+	"indirtui/indirector/probe"
+)
+
+// Compile returns the arms of a breakpoint for probes: what they can test. Others is
+// what they cannot and is tested here, each time that a request has stopped. How often
+// it acts is counted here, too, once for all processes. A place in a program has no
+// arms: nothing stops there.
+func Compile(b *debugger.Breakpoint) (arms []probe.Arm, others []string) {
+	if b.Where.Code != (debugger.Place{}) {
+		return nil, nil
+	}
+	ways, others := b.When.Narrow("verb", "ind", "key", "terminus")
+	for _, way := range ways {
+		a := probe.Arm{Do: "hold", Step: b.Where.Step.String(), Done: b.Where.After, Verb: way["verb"], Key: plain(way["key"], "?[]{}\\")}
+		a.Ind, a.Terminus = plain(way["ind"], "*"), plain(way["terminus"], "*")
+		arms = append(arms, a)
+	}
+	return arms, others
+}
+
+// plain returns "", which matches all, for a text with characters that mean something
+// else to the probe. The text is tested here again.
+func plain(text, special string) string {
+	if strings.ContainsAny(text, special) {
+		return ""
+	}
+	return text
+}
+
+// Note is what users should know of a breakpoint in other processes; "" if they test
+// it as it is.
+func Note(b *debugger.Breakpoint) string {
+	arms, others := Compile(b)
+	switch {
+	case len(arms) == 0:
+		return "nothing stops there in other processes: only their requests can be held, not their programs"
+	case len(others) > 0:
+		return "other processes cannot test " + strings.Join(others, ", ") + ": each request that gets there waits for a moment until this program has"
+	}
+	return ""
+}
