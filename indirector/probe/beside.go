@@ -103,7 +103,7 @@ func (d *decoder) exchange(x *exchange) error {
 	t.Steps[traces.Terminus] = question
 	t.Outcome = traces.Judge(t)
 	t.ID = d.o.Store.Begin(t)
-	d.o.Store.End(t, nil)
+	d.o.end(t)
 	d.count(func(p *Process) { p.Requests++ })
 	return nil
 }

@@ -44,31 +44,34 @@ func (l *Listener) Routes(process string) []Route {
 }
 
 // Arm replaces the breakpoints of all processes, also of those to come. Those that
-// were there before stay armed meanwhile.
+// stay are not sent again; Only must be zero.
 func (l *Listener) Arm(arms []Arm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := range arms {
-		if !slices.Contains(l.arms, arms[i]) {
-			l.broadcast(&arms[i])
+	for _, a := range arms {
+		if !slices.Contains(l.arms, a) {
+			l.broadcast(a)
 		}
 	}
-	for _, was := range l.arms {
-		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == was.ID }) {
-			l.broadcast(map[string]int{"disarm": was.ID})
+	for _, old := range l.arms {
+		if !slices.ContainsFunc(arms, func(a Arm) bool { return a.ID == old.ID }) {
+			l.broadcast(map[string]int{"disarm": old.ID})
 		}
 	}
 	l.arms = slices.Clone(arms)
 }
 
-// Number returns the connection and the number, both of the probe, of a request that
-// runs. Id is its number in the store.
+// Number returns the connection of a request of the store that runs, and its number
+// there.
 func (l *Listener) Number(id uint64) (conn string, number uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		if number, ok := c.running(id); ok {
-			return c.process.Conn, number, true
+	for name, c := range l.conns {
+		c.decoder.mu.Lock()
+		number, ok = c.running[id]
+		c.decoder.mu.Unlock()
+		if ok {
+			return name, number, true
 		}
 	}
 	return "", 0, false

@@ -20,8 +20,7 @@ type decoder struct {
 	o     *Options
 	asker func(*traces.Traceparent) (known, bool) // who sent a traceparent
 	held  func(*Held)                             // takes a request that is held
-	went  func(number uint64, why string)         // it goes on
-	ended func(*traces.Trace)                     // it has ended, and is given to the store
+	went  func(number uint64, why error)          // it goes on
 
 	offset time.Time // when the monotonic clock was zero
 	conn   [16]byte
@@ -35,8 +34,8 @@ type decoder struct {
 	process Process
 	numbers numbers
 	newest  uint64            // the highest number of a request
-	runs    map[uint64]uint64 // of requests that run: their numbers by those in the store
 	table   []*Route          // in the order in which they were announced
+	running map[uint64]uint64 // the numbers of requests that run, by those of the store
 }
 
 // A Route is what a process has announced about an indirection: the candidates
@@ -92,9 +91,9 @@ func (n *numbers) set(number uint64, k known) {
 // newDecoder begins with the first line of a process.
 func newDecoder(o *Options, first []byte) (*decoder, error) {
 	d := &decoder{
-		o: o, runs: map[uint64]uint64{}, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{},
+		o: o, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{}, running: map[uint64]uint64{},
 		asker: func(*traces.Traceparent) (known, bool) { return known{}, false },
-		held:  func(*Held) {}, went: func(uint64, string) {}, ended: func(*traces.Trace) {},
+		held:  func(*Held) {}, went: func(uint64, error) {},
 	}
 	a := &d.process.Attach
 	if err := json.Unmarshal(first, a); err != nil {
@@ -168,7 +167,7 @@ func (d *decoder) line(b []byte) error {
 			return nil
 		})
 	case "refused":
-		err = take(b, func(r *refused) error { d.event("%s is refused: %s", r.What, r.Why); return nil })
+		err = take(b, func(r *refused) error { d.event("%s %d is refused: %s", r.What, r.ID, r.Why); return nil })
 	case "dropped":
 		err = take(b, d.dropped)
 	case "bye":
@@ -238,14 +237,6 @@ func (d *decoder) count(change func(*Process)) {
 	defer d.mu.Unlock()
 	change(&d.process)
 	d.process.Running = len(d.open)
-}
-
-// running returns the number of a request by that in the store.
-func (d *decoder) running(id uint64) (number uint64, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	number, ok = d.runs[id]
-	return number, ok
 }
 
 // Process returns what is known of the process.
@@ -347,7 +338,7 @@ func (d *decoder) begin(w store.Watched) error {
 	}
 	d.learn(number, me)
 	d.open[number] = &opened{trace: w.Trace}
-	d.count(func(*Process) { d.runs[me.id] = number })
+	d.count(func(*Process) { d.running[w.ID] = number })
 	return nil
 }
 
@@ -381,21 +372,20 @@ func (d *decoder) end(w store.Watched) {
 		d.drop(number)
 	}
 	if o != nil && o.held {
-		d.release(number, o, "it has ended")
+		d.release(number, o, errors.New("it has ended"))
 	}
-	d.ended(t)
-	d.o.Store.End(t, nil)
-	d.count(func(p *Process) { p.Requests++; delete(d.runs, t.ID) })
+	d.o.end(t)
+	d.count(func(p *Process) { p.Requests++; delete(d.running, t.ID) })
 }
 
 // letGo takes note that a request is not held any longer.
 func (d *decoder) letGo(w *went) {
 	if o := d.open[w.Number]; o != nil && o.held {
-		d.release(w.Number, o, map[string]string{"limit": "its own limit was reached", "gone": "it had no answer from this program"}[w.Why])
+		d.release(w.Number, o, fmt.Errorf("it went on by itself in the process: %.20s", w.Why))
 	}
 }
 
-func (d *decoder) release(number uint64, o *opened, why string) {
+func (d *decoder) release(number uint64, o *opened, why error) {
 	o.held = false
 	d.o.Store.SetHeld(o.trace.ID, false)
 	d.count(func(p *Process) { p.Held-- })
@@ -456,10 +446,9 @@ func (d *decoder) leave(err error) {
 		t.Faults = append(t.Faults, traces.Fault{Origin: "probe", Step: traces.Caller, Message: unseen, Shown: true})
 		t.Notes = append(t.Notes, o.notes...)
 		if o.held {
-			d.release(number, o, "the process has gone")
+			d.release(number, o, errGone)
 		}
-		d.ended(t)
-		d.o.Store.End(t, nil)
+		d.o.end(t)
 	}
 	clear(d.open)
 	why := ""
@@ -469,5 +458,5 @@ func (d *decoder) leave(err error) {
 	} else {
 		d.event("left after %d requests", d.Process().Requests)
 	}
-	d.count(func(p *Process) { p.Gone, p.Why = true, why; clear(d.runs) })
+	d.count(func(p *Process) { p.Gone, p.Why = true, why; clear(d.running) })
 }

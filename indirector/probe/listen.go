@@ -184,6 +184,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return b[:len(b)-1], nil
 }
 
+var errGone = errors.New("the process has gone")
+
 // attach reads the lines of a process until it leaves.
 func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error {
 	d, err := newDecoder(&l.o, first)
@@ -196,9 +198,6 @@ func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error
 	d.asker = l.asker
 	d.held = func(h *Held) { l.hold(c, h) }
 	d.went = c.went
-	if l.o.Holder != nil {
-		d.ended = l.o.Holder.Ended
-	}
 	if err := l.register(c); err != nil {
 		return err
 	}
@@ -212,7 +211,7 @@ func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error
 	l.mu.Lock()
 	delete(l.conns, d.process.Conn)
 	l.mu.Unlock()
-	c.end(nil)
+	c.end(errGone)
 	d.leave(err)
 	return nil // leave has reported it
 }
@@ -382,12 +381,12 @@ func (l *Listener) hold(c *conn, h *Held) {
 	})
 }
 
-// went ends the wait for a decision, because of why.
-func (c *conn) went(number uint64, why string) {
+// went ends the wait for a decision.
+func (c *conn) went(number uint64, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancel := c.holds[number]; cancel != nil {
-		cancel(errors.New(why))
+		cancel(why)
 		delete(c.holds, number)
 	}
 }

@@ -46,11 +46,11 @@ type Options struct {
 // A Holder decides what becomes of a request that is held.
 type Holder interface {
 	// Held waits until it is decided, or until ctx ends: then the request has gone
-	// on, or its process has. It is called from a goroutine of its own.
-	// The cause of ctx is why, for the user.
+	// on, or its process has, which is the cause. It is called from a goroutine of
+	// its own.
 	Held(ctx context.Context, h *Held) Go
-	// Ended is called before a request that has ended is given to the store, whether it
-	// was held or not. What was done to it here is added to t.
+	// Ended completes a request that has ended, with what was done to it here. It is
+	// called for every request, and must not wait.
 	Ended(t *traces.Trace)
 }
 
@@ -73,6 +73,14 @@ func (o *Options) render(model string, text []byte) traces.Value {
 		return o.Render(model, text)
 	}
 	return traces.Value{Model: model, Format: "json", Body: text, Size: len(text)}
+}
+
+// end hands over a request that has ended.
+func (o *Options) end(t *traces.Trace) {
+	if o.Holder != nil {
+		o.Holder.Ended(t)
+	}
+	o.Store.End(t, nil)
 }
 
 func (o *Options) log() *slog.Logger {

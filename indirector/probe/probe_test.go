@@ -3,7 +3,6 @@ package probe_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -360,9 +359,11 @@ func TestArms(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	s.Arm(nil)
-	if got := p.next(); got != `{"disarm":"all"}` {
-		t.Errorf("got %s", got)
+	s.Arm([]probe.Arm{{ID: 4, Step: "caller", Do: "hold"}})
+	for _, want := range []string{`{"arm":4,"step":"caller","do":"hold"}`, `{"disarm":3}`} {
+		if got := p.next(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 
@@ -370,7 +371,8 @@ func TestArms(t *testing.T) {
 type holder func(context.Context, *probe.Held) probe.Go
 
 func (f holder) Held(ctx context.Context, h *probe.Held) probe.Go { return f(ctx, h) }
-func (f holder) Ended(*traces.Trace)                              {}
+
+func (holder) Ended(*traces.Trace) {}
 
 func TestHeld(t *testing.T) {
 	t.Parallel()
@@ -399,6 +401,9 @@ func TestHeld(t *testing.T) {
 		p.write(begin, held)
 		s.until(t, "the hold", func() bool { return len(s.rows()) == 1 && s.rows()[0].Outcome == traces.HeldOutcome })
 		key := "web02"
+		if conn, number, ok := s.Number(s.rows()[0].ID); conn != connName(1) || number != 1 || !ok {
+			t.Errorf("got request %d of %s", number, conn)
+		}
 		decide <- probe.Go{Do: "step", Key: &key}
 		if got := p.next(); got != `{"go":1,"do":"step","key":"web02"}` {
 			t.Errorf("got %s", got)
@@ -412,6 +417,9 @@ func TestHeld(t *testing.T) {
 		s := listen(t, func(o *probe.Options) {
 			o.Holder = holder(func(ctx context.Context, _ *probe.Held) probe.Go {
 				<-ctx.Done()
+				if cause := context.Cause(ctx); cause.Error() != "the process has gone" {
+					t.Errorf("got %v", cause)
+				}
 				close(over)
 				return probe.Go{}
 			})
@@ -589,5 +597,4 @@ func BenchmarkLines(b *testing.B) {
 	if got := s.store.Stats(); got.Total != uint64(n*processes) {
 		b.Errorf("got %d requests, want %d", got.Total, n*processes)
 	}
-	_ = json.Valid
 }

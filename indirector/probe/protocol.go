@@ -117,11 +117,12 @@ type Pair struct {
 	Value string `json:"value"`
 }
 
-// An Answer is what a held request has been answered.
+// An Answer is what a held request has been answered, or what is to be saved.
 type Answer struct {
 	Model    string `json:"model"`
-	Text     string `json:"text"`     // JSON; "" if it is in the process only
-	Redacted int    `json:"redacted"` // secrets, because of which the text was left out
+	Text     string `json:"text"`     // JSON; "" if it is too long or has secrets
+	Many     bool   `json:"many"`     // it is an array, the answer of a search
+	Redacted int    `json:"redacted"` // secrets, because of which there is no text
 }
 
 // A Raised is an exception of Ruby.
@@ -169,7 +170,7 @@ type Go struct {
 	Key      *string            `json:"key,omitempty"`
 	Flags    map[string]bool    `json:"flags,omitempty"`
 	Env      *string            `json:"env,omitempty"`
-	Options  map[string]*string `json:"options,omitempty"` // nil removes one
+	Options  map[string]*string `json:"options,omitempty"` // nil takes the option away
 	Terminus string             `json:"terminus,omitempty"`
 	Cache    string             `json:"cache,omitempty"`
 	Value    *GoValue           `json:"value,omitempty"`
@@ -193,12 +194,13 @@ type GoFail struct {
 
 // A Swap lets another terminus answer in a process.
 type Swap struct {
-	ID     int    `json:"swap"` // from 1
-	Ind    string `json:"ind"`
-	Slot   string `json:"slot"` // "terminus" or "cache"
-	To     string `json:"to"`
-	For    string `json:"for"`              // "thread" or "process"
-	Thread int64  `json:"thread,omitempty"` // of a [Held]
+	ID   int    `json:"swap"` // from 1
+	Ind  string `json:"ind"`
+	Slot string `json:"slot"` // "terminus" or "cache"
+	To   string `json:"to"`
+	For  string `json:"for"` // "thread" or "process"
+	// Thread is the one that is meant, as in Held; zero for a process.
+	Thread int64 `json:"thread,omitempty"`
 }
 
 // went is a held request that goes on.
@@ -218,8 +220,8 @@ type (
 		For  string `json:"for"`
 	}
 	refused struct {
-		What string `json:"refused"`
-		ID   uint64 `json:"id"` // of the swap, or of the request
+		What string `json:"refused"` // "swap" or "go"
+		ID   int    `json:"id"`
 		Why  string `json:"why"`
 	}
 	dropped struct {
