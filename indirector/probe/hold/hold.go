@@ -92,7 +92,7 @@ func (h *Holder) Held(ctx context.Context, r *probe.Held) probe.Go {
 	before := len(r.Trace.Spans)
 	v, err := h.d.Hold(live, stop)
 	if cause := context.Cause(ctx); cause != nil {
-		live.Touch("it went on in " + stop.Home().String() + ": " + cause.Error())
+		live.Touch("in " + stop.Home().String() + " " + cause.Error())
 	}
 	out := answer(stop, v, err)
 	out.Do = h.d.Walk(r.Trace.ID).String()

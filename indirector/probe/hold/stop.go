@@ -55,8 +55,7 @@ func given(s *indirector.Stop, a *probe.Answer) {
 		return
 	}
 	s.Value, s.Served = v, traces.ByTerminus
-	asked := s.Trace.Steps[traces.Terminus].Answer
-	if asked == traces.NotReached || asked == traces.NotAsked {
+	if s.Trace.Steps[traces.CacheRead].Answer == traces.Found && s.Trace.Steps[traces.Expiry].Answer != traces.Expired {
 		s.Served = traces.ByCache
 	}
 }
