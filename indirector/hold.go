@@ -60,19 +60,19 @@ const handsOver StopSet = 1 << (2 * traces.Caller)
 // read on the goroutine of the request, and copied by Freeze.
 type Stop struct {
 	Point   traces.Point
-	Done    bool // false before the step, true after it
-	Last    bool // after the last step: only traces.Caller follows
+	Done    bool          // false before the step, true after it
+	Last    bool          // after the last step: only traces.Caller follows
+	set     bool          // the last verdict gave an answer
+	Served  traces.Served // ByNone if there is no answer yet
 	Request *Request
 	Trace   *traces.Trace // read Spans, Faults and Notes only within Look
 	Value   any           // the answer so far
-	Served  traces.Served // ByNone if there is no answer yet
 	Err     error         // of the step; nil before it
 	Code    *Code         // in a program that the terminus runs; nil between steps
 
 	live   *traces.Live
 	call   *call // nil if home is another process
 	home   Home
-	set    bool // the last verdict gave an answer
 	freeze func(*Code)
 }
 

@@ -232,8 +232,13 @@ func TestHeldAndEdited(t *testing.T) {
 		t.Errorf("plan: %+v", plan)
 	}
 	for _, e := range []debugger.Edit{
-		{Name: "key", Value: "web02"}, {Name: "env", Value: "qa"}, {Name: "ignore_cache", Value: "false"}, {Name: "ignore_cache_save", Value: "true"},
-		{Name: "opt.server", Value: ""}, {Name: "opt.port", Value: "1"}, {Name: "terminus", Value: "memory"},
+		{Name: "key", Value: "web02"},
+		{Name: "env", Value: "qa"},
+		{Name: "ignore_cache", Value: "false"},
+		{Name: "ignore_cache_save", Value: "true"},
+		{Name: "opt.server", Value: ""},
+		{Name: "opt.port", Value: "1"},
+		{Name: "terminus", Value: "memory"},
 	} {
 		if _, err := s.Edit(h.ID, e); err != nil && e.Name != "ignore_cache" {
 			t.Errorf("%s: %v", e, err)
