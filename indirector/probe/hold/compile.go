@@ -33,9 +33,12 @@ func plain(text, special string) string {
 	return text
 }
 
-// Note is what users should know of a breakpoint in other processes; "" if they test
-// it as it is.
-func Note(b *debugger.Breakpoint) string {
+// Note is what users should know of a breakpoint in the processes that are attached;
+// "" if they test it as it is, or if there are none.
+func (h *Holder) Note(b *debugger.Breakpoint) string {
+	if len(h.processes()) == 0 {
+		return ""
+	}
 	arms, others := Compile(b)
 	switch {
 	case len(arms) == 0:

@@ -81,6 +81,17 @@ func (h *Holder) Follow(ctx context.Context, l Listener) {
 	}
 }
 
+// processes are those that are attached.
+func (h *Holder) processes() []probe.Process {
+	h.mu.Lock()
+	l := h.l
+	h.mu.Unlock()
+	if l == nil {
+		return nil
+	}
+	return slices.DeleteFunc(l.Processes(), func(p probe.Process) bool { return p.Gone })
+}
+
 // Held implements [probe.Holder].
 func (h *Holder) Held(ctx context.Context, r *probe.Held) probe.Go {
 	ctx, cancel := context.WithCancel(ctx)

@@ -400,6 +400,9 @@ func TestSwaps(t *testing.T) {
 
 func TestCompile(t *testing.T) {
 	t.Parallel()
+	s := newSite(t, debugger.Options{})
+	s.attach(t, 1, allCan, "")
+	s.until(t, "the process", func() bool { return len(s.Processes()) > 0 })
 	for _, tt := range []struct{ text, arms, note string }{
 		{"before route do hold", `[{"arm":0,"step":"route","do":"hold"}]`, ""},
 		{"ind=facts key=web* verb=find after cache-read do hold", `[{"arm":0,"step":"cache read","done":true,"verb":"find","ind":"facts","key":"web*","do":"hold"}]`, ""},
@@ -409,7 +412,6 @@ func TestCompile(t *testing.T) {
 		{"at class ntp do hold", "null", "nothing stops there in other processes: only their requests can be held, not their programs"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			t.Parallel()
 			b, err := debugger.Parse(tt.text)
 			if err != nil {
 				t.Fatal(err)
@@ -418,7 +420,7 @@ func TestCompile(t *testing.T) {
 			if got, _ := json.Marshal(arms); string(got) != tt.arms {
 				t.Errorf("got  %s\nwant %s", got, tt.arms)
 			}
-			if got := hold.Note(&b); got != tt.note {
+			if got := s.Note(&b); got != tt.note {
 				t.Errorf("got %q, want %q", got, tt.note)
 			}
 		})

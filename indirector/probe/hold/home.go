@@ -43,7 +43,7 @@ func stopped(p *probe.Process, all []probe.Process) string {
 	}
 	instances, held := max(p.Instances, 1), 1
 	for i := range all {
-		if o := &all[i]; o.PID == p.PID && o.Conn != p.Conn && !o.Gone && o.Held > 0 {
+		if o := &all[i]; o.PID == p.PID && o.Conn != p.Conn && o.Held > 0 {
 			held++
 		}
 	}

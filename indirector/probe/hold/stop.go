@@ -13,14 +13,7 @@ import (
 // stop returns a held request as the debugger looks at it.
 func (h *Holder) stop(live *traces.Live, r *probe.Held) *indirector.Stop {
 	t := live.Trace
-	h.mu.Lock()
-	l := h.l
-	h.mu.Unlock()
-	var all []probe.Process
-	if l != nil {
-		all = l.Processes()
-	}
-	s := indirector.NewStop(live, homeOf(r, all, h.now()))
+	s := indirector.NewStop(live, homeOf(r, h.processes(), h.now()))
 	step, _ := traces.ParseStep(r.Step) // the listener has checked it
 	live.Step = step
 	t.Key, t.Environment, t.Flags = r.Key, cmp.Or(r.Env, t.Environment), 0

@@ -18,16 +18,17 @@ var ErrNone = errors.New("no other process is attached")
 // Swap lets a slot of an indirection be to, in every process that is attached or will
 // be. What a process refuses is an event of the log. It returns the number for Undo.
 func (h *Holder) Swap(indirection, slot, to string) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.l == nil {
+	all := h.processes()
+	if len(all) == 0 {
 		return 0, ErrNone
 	}
-	for _, p := range h.l.Processes() {
-		if !p.Gone && !slices.Contains(p.Can, "swap") {
+	for _, p := range all {
+		if !slices.Contains(p.Can, "swap") {
 			return 0, fmt.Errorf("swap: the probe in %s cannot do that", p.Title())
 		}
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.last++
 	s := Swap{ID: h.last, Ind: indirection, Slot: slot, To: to, For: "process"}
 	h.swaps = append(h.swaps, s)
