@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/probe"
+	"indirtui/traces"
 )
 
 // Compile returns the arms of a breakpoint for probes: what they can test. Others is
@@ -18,7 +19,10 @@ func Compile(b *debugger.Breakpoint) (arms []probe.Arm, others []string) {
 	ways, others := b.When.Narrow("verb", "ind", "key", "terminus")
 	for _, way := range ways {
 		a := probe.Arm{Do: "hold", Step: b.Where.Step.String(), Done: b.Where.After, Verb: way["verb"], Key: plain(way["key"], "?[]{}\\")}
-		a.Ind, a.Terminus = plain(way["ind"], "*"), plain(way["terminus"], "*")
+		a.Ind = plain(way["ind"], "*")
+		if s := b.Where.Step; s != traces.CacheRead && s != traces.Expiry && s != traces.CacheWrite {
+			a.Terminus = plain(way["terminus"], "*") // at these it is the cache for the probe
+		}
 		arms = append(arms, a)
 	}
 	return arms, others

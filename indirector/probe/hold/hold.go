@@ -52,10 +52,11 @@ type walked struct {
 
 // done is what was done here to a request that was held.
 type done struct {
-	trace  *traces.Trace // nil while it is held the first time
-	spans  []traces.Span
-	cancel context.CancelFunc
-	over   chan struct{} // closed when it is not held
+	held    time.Duration
+	touched []string
+	spans   []traces.Span
+	cancel  context.CancelFunc
+	over    chan struct{} // closed when it is not held
 }
 
 // New returns a Holder. Now is the clock; nil is time.Now.
@@ -111,7 +112,7 @@ func (h *Holder) Held(ctx context.Context, r *probe.Held) probe.Go {
 	live.Look(func(t *traces.Trace) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		mine.trace = &traces.Trace{Held: t.Held, Touched: t.Touched}
+		mine.held, mine.touched = t.Held, t.Touched
 		mine.spans = append(mine.spans, t.Spans[before:]...)
 	})
 	return out
@@ -127,9 +128,7 @@ func (h *Holder) begin(t *traces.Trace, cancel context.CancelFunc) *done {
 		h.done[t.ID] = mine
 	}
 	mine.cancel, mine.over = cancel, make(chan struct{})
-	if mine.trace != nil {
-		t.Held, t.Touched = mine.trace.Held, slices.Clone(mine.trace.Touched)
-	}
+	mine.into(t)
 	return mine
 }
 
@@ -147,13 +146,14 @@ func (h *Holder) Ended(t *traces.Trace) {
 	h.d.Left(t.ID)
 }
 
-// into adds to a trace what was done here. The numbers of its spans follow those that
-// the probe has given.
+// into adds to a trace what was done here, in place of what the probe knows of it. The
+// numbers of its spans follow those that the probe has given.
 func (d *done) into(t *traces.Trace) {
 	if t.Held == 0 {
-		t.Held, t.Took = d.trace.Held, max(t.Took-d.trace.Held, 1)
+		t.Held, t.Took = d.held, max(t.Took-d.held, 1)
 	}
-	t.Touched = append(t.Touched, d.trace.Touched...)
+	t.Touched = slices.Clone(d.touched)
+	t.Spans = slices.DeleteFunc(t.Spans, func(s traces.Span) bool { return s.Kind == traces.Held })
 	last := 0
 	for _, s := range t.Spans {
 		last = max(last, s.ID)

@@ -12,15 +12,14 @@ import (
 // program goes.
 type Swap = probe.Swap
 
-// ErrNone reports that no process is attached.
-var ErrNone = errors.New("no other process is attached")
+var errAlone = errors.New("no other process is attached")
 
 // Swap lets a slot of an indirection be to, in every process that is attached or will
 // be. What a process refuses is an event of the log. It returns the number for Undo.
 func (h *Holder) Swap(indirection, slot, to string) (int, error) {
 	all := h.processes()
 	if len(all) == 0 {
-		return 0, ErrNone
+		return 0, errAlone
 	}
 	for _, p := range all {
 		if !slices.Contains(p.Can, "swap") {
