@@ -99,7 +99,7 @@ type Home interface {
 
 // A Waiter waits until a stopped request goes on.
 type Waiter struct {
-	Name  string    // "http_read_timeout", "the whole server: its one JRuby instance is held"
+	Name  string    // "http_read_timeout", "the whole server (1 JRuby instance)"
 	Until time.Time // when it gives up; zero is never
 }
 

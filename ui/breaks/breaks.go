@@ -377,11 +377,14 @@ func (b *Breaks) heldTitle() term.Line {
 func (b *Breaks) heldRow(h *debugger.Held, l *widget.Row) {
 	l.To(2)
 	l.Put(term.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
-	text := steps.HeldAt(h) + "  " + steps.Clocks(h, b.now) + " "
+	right := term.Of(term.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
 	if process := h.State.Home.String(); process != "" {
-		text = "in " + process + "  " + text
+		in := term.Of(term.Quiet, "in "+process+"  ")
+		if l.Width()+in.Width()+right.Width()+24 <= b.width { // the key is more
+			in.Append(right)
+			right = in
+		}
 	}
-	right := term.Of(term.Touched, text)
 	l.Add(term.Plain, term.Clean(b.env.Redacted(h.Request.Key)).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
 	l.To(b.width - right.Width())
 	l.Append(right)

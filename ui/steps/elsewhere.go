@@ -19,7 +19,7 @@ func (s *Steps) elsewhere() (lines term.Lines) {
 	l.Add(term.Plain, term.Clean(process))
 	waits, counts := Waiting(&st.Held, s.hold.now)
 	if waits != "" {
-		l.Put(term.Quiet, "  waits: ")
+		l.Put(term.Quiet, "  stops ")
 		l.Add(term.Attention, term.Clean(waits))
 	}
 	lines = append(lines, l.Cut(s.width))

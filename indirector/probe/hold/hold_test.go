@@ -368,7 +368,7 @@ func TestDisabled(t *testing.T) {
 	if err := s.Inject(h.ID, debugger.Action{Do: debugger.Fail}, debugger.Continue); err == nil || err.Error() != "inject fail: "+cannot {
 		t.Errorf("got %v", err)
 	}
-	if len(h.Waiters) != 1 || h.Waiters[0].Name != "the whole server: it has one JRuby instance, which is held" {
+	if len(h.Waiters) != 1 || h.Waiters[0].Name != "the whole server (1 JRuby instance)" {
 		t.Errorf("waiters: %v", h.Waiters)
 	}
 }

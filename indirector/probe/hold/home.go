@@ -35,7 +35,7 @@ func homeOf(r *probe.Held, all []probe.Process, now time.Time) *home {
 	return h
 }
 
-// stopped is what a request that is held in an instance of a server stops; "" if that
+// stopped is what stops while a request is held in an instance of a server; "" if that
 // is no such process.
 func stopped(p *probe.Process, all []probe.Process) string {
 	if p.Instances == 0 {
@@ -49,11 +49,11 @@ func stopped(p *probe.Process, all []probe.Process) string {
 	}
 	switch {
 	case instances == 1:
-		return "the whole server: it has one JRuby instance, which is held"
+		return "the whole server (1 JRuby instance)"
 	case held >= instances:
-		return fmt.Sprintf("the whole server: all of its %d JRuby instances are held", instances)
+		return fmt.Sprintf("the whole server (%d of %d JRuby instances)", instances, instances)
 	}
-	return fmt.Sprintf("%d of %d JRuby instances: the others go on", held, instances)
+	return fmt.Sprintf("%d of %d JRuby instances", held, instances)
 }
 
 // String is the process.
