@@ -63,6 +63,7 @@ type Config struct {
 	Theme   *term.Theme // nil is chosen by the environment
 	Remap   map[screen.Action][]string
 	Source  string                          // "in process"; for the line of tabs
+	Watched func() string                   // the processes that are watched now, instead of the source; "" is none. It may be nil
 	Demo    bool                            // it is the demo, which the tour is made for
 	Replay  string                          // the recording that is shown; "" if it is live
 	Fleet   string                          // the database whose instances are shown; "" if it is none

@@ -23,7 +23,7 @@ func (l *Listener) Processes() []Process {
 // is in its requests.
 func (l *Listener) Routes(process string) []Route {
 	l.mu.Lock()
-	i := slices.IndexFunc(l.all, func(d *decoder) bool { return d.process.Name == process })
+	i := slices.IndexFunc(l.all, func(d *decoder) bool { return d.Process().Name == process })
 	if i < 0 {
 		l.mu.Unlock()
 		return nil

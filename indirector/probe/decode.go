@@ -28,7 +28,8 @@ type decoder struct {
 	open   map[uint64]*opened
 	parts  map[uint64]*parts
 	bytes  int // of parts
-	run    string
+	run    string // of all that it asks; "" if that is not one
+	nth    int    // of the connections of its process
 
 	mu      sync.Mutex // guards the fields below
 	process Process
@@ -95,30 +96,41 @@ func newDecoder(o *Options, first []byte) (*decoder, error) {
 		asker: func(*traces.Traceparent) (known, bool) { return known{}, false },
 		held:  func(*Held) {}, went: func(uint64, error) {},
 	}
-	a := &d.process.Attach
-	if err := json.Unmarshal(first, a); err != nil {
-		return nil, fmt.Errorf("read the line attach: %w", err)
-	}
-	if a.Version != Version {
-		return nil, fmt.Errorf("its protocol has version %d, and this program version %d", a.Version, Version)
-	}
-	if n, err := hex.Decode(d.conn[:], []byte(a.Conn)); err != nil || n != len(d.conn) || len(a.Conn) != 2*n || d.conn == [16]byte{} {
-		return nil, fmt.Errorf("the name of its connection, %.40q, is not 32 hexadecimal digits", a.Conn)
-	}
-	a.Argv, a.Host, a.Certname = o.redacted(a.Argv), o.redacted(a.Host), o.redacted(a.Certname)
-	for i := range a.Settings {
-		s := &a.Settings[i]
-		s[1] = o.redacted(s[1])
-	}
 	d.process.Since = o.now()
-	d.offset = time.Unix(0, a.Wall).Add(-time.Duration(a.Mono))
-	if a.Wall == 0 {
-		d.offset = d.process.Since.Add(-time.Duration(a.Mono))
-	}
-	if d.process.oneRun() {
-		d.run = a.Conn[:8]
+	if err := take(first, d.describe); err != nil {
+		return nil, fmt.Errorf("line %q: %w", "attach", err)
 	}
 	return d, nil
+}
+
+// describe takes what a process is. That comes again when more of it is known, as
+// Puppet's settings.
+func (d *decoder) describe(a *Attach) error {
+	conn, err := hex.DecodeString(a.Conn)
+	switch {
+	case a.Version != Version:
+		return fmt.Errorf("its protocol has version %d, and this program version %d", a.Version, Version)
+	case err != nil || len(conn) != len(d.conn) || [16]byte(conn) == [16]byte{}:
+		return fmt.Errorf("the name of its connection, %.40q, is not 32 hexadecimal digits", a.Conn)
+	case d.process.Conn != "" && d.process.Conn != a.Conn:
+		return fmt.Errorf("the name of its connection was %s before", d.process.Conn)
+	}
+	a.Argv, a.Host, a.Certname = d.o.redacted(a.Argv), d.o.redacted(a.Host), d.o.redacted(a.Certname)
+	for i := range a.Settings {
+		s := &a.Settings[i]
+		s[1] = d.o.redacted(s[1])
+	}
+	if a.Wall == 0 {
+		a.Wall = d.process.Since.UnixNano()
+	}
+	d.conn, d.offset = [16]byte(conn), time.Unix(0, a.Wall).Add(-time.Duration(a.Mono))
+	d.count(func(p *Process) {
+		p.Attach = *a
+		if p.Name = p.name(d.nth); p.oneRun() {
+			d.run = a.Conn[:8]
+		}
+	})
+	return nil
 }
 
 // kindOf returns the name of the first field of a line, which is its kind.
@@ -151,6 +163,8 @@ func (d *decoder) line(b []byte) error {
 		default:
 			d.end(w)
 		}
+	case "attach":
+		err = take(b, d.describe)
 	case "value":
 		err = take(b, d.value)
 	case "log":
@@ -247,7 +261,7 @@ func (d *decoder) Process() Process {
 }
 
 func (d *decoder) event(format string, args ...any) {
-	d.o.Store.AddEvent(d.process.Name + ": " + fmt.Sprintf(format, args...))
+	d.o.Store.AddEvent(d.Process().Name + ": " + fmt.Sprintf(format, args...))
 }
 
 // announce takes the candidates for an indirection.

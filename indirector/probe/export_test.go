@@ -7,6 +7,5 @@ func NewDecoder(o *Options, first []byte) (line func([]byte) error, leave func(e
 	if err != nil {
 		return nil, nil, err
 	}
-	d.process.Name = "test-1"
 	return d.line, d.leave, nil
 }

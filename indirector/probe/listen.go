@@ -240,13 +240,14 @@ func (l *Listener) read(c *conn, lines *bufio.Reader) error {
 func (l *Listener) register(c *conn) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := &c.process
+	p := &c.process // which others do not know yet
 	if l.conns[p.Conn] != nil {
 		return fmt.Errorf("two connections have the name %s", p.Conn)
 	}
 	l.conns[p.Conn] = c
 	l.pids[p.PID]++
-	p.Name = p.name(l.pids[p.PID])
+	c.nth = l.pids[p.PID]
+	p.Name = p.name(c.nth)
 	if l.all = append(l.all, c.decoder); len(l.all) > maxProcesses {
 		if i := slices.IndexFunc(l.all, func(d *decoder) bool { return d.Process().Gone }); i >= 0 {
 			l.all = slices.Delete(l.all, i, i+1)

@@ -252,6 +252,7 @@ func TestTraceparent(t *testing.T) {
 	t.Parallel()
 	s := listen(t, nil)
 	agent := s.attach(t, connName(0xa), "agent", 1)
+	s.until(t, "the agent", func() bool { return len(s.Processes()) == 1 })
 	server := s.attach(t, connName(0xb), "server", 2)
 	s.until(t, "both", func() bool { return len(s.Processes()) == 2 })
 	sent := fmt.Sprintf("00-%s-%012x%04x-01", connName(0xa), 5, 1)

@@ -124,6 +124,8 @@ type workspace struct {
 
 	listens bool // agents ask, so that it goes on without commands
 
+	attached *watching // processes that are watched; nil if none are
+
 	shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
@@ -162,6 +164,14 @@ func (s *workspace) source() string {
 	return s.engine.Source
 }
 
+// watched names the processes that are watched, if any are.
+func (s *workspace) watched() string {
+	if s.attached == nil {
+		return ""
+	}
+	return s.attached.source()
+}
+
 // openSession is a session over a recording, or over a fleet.
 func openSession(path string) (*workspace, error) {
 	if fleet.IsURL(path) {
@@ -181,6 +191,9 @@ func (s *workspace) close() error {
 		return nil
 	}
 	var errs []error
+	if s.attached != nil {
+		errs = append(errs, s.attached.close())
+	}
 	if s.before != nil {
 		errs = append(errs, s.before())
 	}

@@ -174,6 +174,11 @@ func sessionCommands() []cmd {
 			name: "proxy", args: "URL [--listen ADDRESS] [FLAG]", help: "stand between agents and a server, as indirtui proxy does", offered: func(c *Console) bool { return c.o.Proxy != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Proxy(l.words) },
 			shell: shell{asks, "--upstream https://HOST:PORT", "Stand between agents and a server, and show what passes"},
 		},
+		{
+			name: "attach", args: "[SOCKET]", help: "watch Puppet processes beside what is shown here, as indirtui attach does", offered: func(c *Console) bool { return c.o.Attach != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Attach(l.words) },
+			shell: shell{looks, "[--listen [SOCKET]] [-- COMMAND...]", "Watch a real Puppet: what its indirector does, on the same screens"},
+		},
+		{name: "detach", help: "watch no processes any longer; what they hold goes on", offered: func(c *Console) bool { return c.o.Detach != nil }, run: func(c *Console, _ call) (tea.Cmd, error) { return c.o.Detach() }},
 		{name: "log", help: "the messages of the last line", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{name: "help", args: "[TOPIC]", help: "help about codes, reasons, keys, commands, expressions", next: nextHelp, run: showHelp},
 		{name: "quit", help: "leave the program", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Leave{}), nil }},
