@@ -54,11 +54,11 @@ type Config struct {
 	RedactText func(text string) (string, int)
 	Probe      func(ctx context.Context, address string) string // asks a server how it is
 
-	Debugger *debugger.Debugger             // nil if nothing can be held
+	Debugger *debugger.Debugger // nil if nothing can be held
 	// Processes are other processes, whose requests the Debugger holds, too. May be nil.
 	Processes *hold.Holder
-	Ignored  []string                       // rules of what does not count in comparisons
-	Keep     func(name string, v any) error // writes what is kept for the project
+	Ignored   []string                       // rules of what does not count in comparisons
+	Keep      func(name string, v any) error // writes what is kept for the project
 
 	Theme   *term.Theme // nil is chosen by the environment
 	Remap   map[screen.Action][]string

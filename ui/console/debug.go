@@ -132,6 +132,9 @@ func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err e
 // HeldText is a held request in one line.
 func (c *Console) HeldText(h *debugger.Held) string {
 	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, h.Where(), h.By)
+	if process := h.State.Home.String(); process != "" {
+		text += " in " + process
+	}
 	for _, change := range h.Changes {
 		text += "   " + change.String()
 	}

@@ -67,11 +67,19 @@ func New(d *debugger.Debugger, now func() time.Time) *Holder {
 	return &Holder{d: d, now: now, arms: map[probe.Arm]int{}, only: map[walked]int{}, done: map[uint64]*done{}}
 }
 
-// Follow arms the processes of a listener as the debugger is armed, until ctx ends.
+// Follow arms the processes of a listener as the debugger is armed, until ctx ends. It
+// is called again only when it has returned.
 func (h *Holder) Follow(ctx context.Context, l Listener) {
 	h.mu.Lock()
 	h.l = l
 	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.l, h.swaps = nil, nil
+		clear(h.arms)
+		clear(h.only)
+	}()
 	for {
 		h.arm()
 		select {
@@ -103,7 +111,7 @@ func (h *Holder) Held(ctx context.Context, r *probe.Held) probe.Go {
 	stop := h.stop(live, r)
 	before := len(r.Trace.Spans)
 	v, err := h.d.Hold(live, stop)
-	if cause := context.Cause(ctx); cause != nil {
+	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
 		live.Touch("in " + stop.Home().String() + " " + cause.Error())
 	}
 	out := answer(stop, v, err)
