@@ -57,7 +57,7 @@ func (a *Attached) Resize(width, height int) {
 }
 
 // above is how many lines stand above the terminal.
-func (a *Attached) above() int { return min(len(a.shown())+1, max(a.height/2, 2)) }
+func (a *Attached) above() int { return min(max(len(a.shown()), 1)+1, max(a.height/2, 2)) }
 
 // shown are the processes that have a line: those that are there, and else the last
 // ones.

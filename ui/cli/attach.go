@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,17 +132,20 @@ func (c *attachCommand) check(args []string) error {
 // breakpointOf reads a breakpoint as :break does, or as its condition and its place
 // with @ between them: the last @ counts, since a key may have one.
 func breakpointOf(text string) (debugger.Breakpoint, error) {
-	b, err := debugger.Parse(text)
-	if at := strings.LastIndexByte(text, '@'); at > 0 {
-		place := strings.TrimSpace(text[at+1:])
-		if first, _, _ := strings.Cut(place, " "); first != "before" && first != "after" && first != "at" {
-			place = "before " + place
-		}
-		if other, wrong := debugger.Parse(text[:at] + " " + place); wrong == nil {
-			return other, nil
-		}
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 || slices.ContainsFunc(strings.Fields(text), isPlaceWord) {
+		return debugger.Parse(text)
 	}
-	return b, err
+	place := strings.TrimSpace(text[at+1:])
+	if first, _, _ := strings.Cut(place, " "); !isPlaceWord(first) {
+		place = "before " + place
+	}
+	return debugger.Parse(strings.TrimSpace(text[:at]) + " " + place)
+}
+
+// isPlaceWord reports whether a word begins the place of a breakpoint, or its action.
+func isPlaceWord(word string) bool {
+	return slices.Contains([]string{"before", "after", "at", "do"}, word)
 }
 
 // printProbe writes the probe, and prints what to set for it.
