@@ -102,10 +102,13 @@ func (l *Listener) Values(on bool) {
 	l.broadcast(map[string]string{"values": map[bool]string{true: "on", false: "off"}[on]})
 }
 
-// broadcast sends a line to every process. L.mu is held.
+// broadcast sends a line to every process that reads: others get what is in force
+// when they do. L.mu is held.
 func (l *Listener) broadcast(line any) {
 	for _, c := range l.conns {
-		c.send(line)
+		if c.reads {
+			c.send(line)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ type conn struct {
 	*decoder
 	out   net.Conn
 	lines chan []byte // to the process
+	reads bool        // it has been sent what is in force; guarded by Listener.mu
 	ctx   context.Context
 	end   context.CancelCauseFunc
 
@@ -296,6 +297,7 @@ func (l *Listener) listens(in *listening, c net.Conn, lines *bufio.Reader) error
 // held.
 func (l *Listener) speak(c *conn, in net.Conn) {
 	_ = in.SetReadDeadline(time.Time{})
+	c.reads = true
 	var first []any
 	for i := range l.arms {
 		first = append(first, &l.arms[i])

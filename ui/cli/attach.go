@@ -189,7 +189,7 @@ func (c *attachCommand) session() (*workspace, error) {
 			return nil, errors.Join(fmt.Errorf("--break %q: %w", text, err), s.close())
 		}
 	}
-	if s.attached, err = c.attach(e); err != nil {
+	if s.attached, err = c.attach(s); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	s.hello = "waiting for processes on " + s.attached.listener.Path()
@@ -201,7 +201,7 @@ func (c *attachCommand) session() (*workspace, error) {
 }
 
 // attach opens the socket, and starts the command if there is one.
-func (c *attachCommand) attach(e *engine.Engine) (a *watching, err error) {
+func (c *attachCommand) attach(s *workspace) (a *watching, err error) {
 	socket, dir := c.socket, ""
 	if len(c.words) > 0 {
 		if dir, err = os.MkdirTemp("", "indirtui-"); err != nil {
@@ -211,7 +211,7 @@ func (c *attachCommand) attach(e *engine.Engine) (a *watching, err error) {
 			socket = filepath.Join(dir, "attach")
 		}
 	}
-	if a, err = watchProcesses(e, socket, c.forUser); err != nil {
+	if a, err = watchProcesses(s.engine, s.holding(), socket, c.forUser); err != nil {
 		return nil, errors.Join(err, removeDir(dir))
 	}
 	if a.dir = dir; len(c.words) == 0 {
@@ -310,7 +310,7 @@ func (v viewer) attachHere(s *workspace, show func(*watching) tea.Cmd) func(word
 		if len(words) == 1 {
 			socket = absolute(words[0])
 		}
-		a, err := watchProcesses(s.engine, socket, "")
+		a, err := watchProcesses(s.engine, s.holding(), socket, "")
 		if err != nil {
 			return nil, err
 		}

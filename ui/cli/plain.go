@@ -122,6 +122,7 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 	if s.engine != nil {
 		x.env = engineEnv(s.engine, now)
 		x.debugger, x.env.Probe = s.engine.Debugger, prober(ctx, s.engine)
+		x.env.Processes = s.holding()
 	}
 	x.env.Keys, _ = screen.NewKeys(nil)
 	x.env.Selection = func() (string, uint64) { return x.shown, 0 }

@@ -166,7 +166,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
 		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
-		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
+		cfg.Debugger, cfg.Processes, cfg.Probe = e.Debugger, s.holding(), prober(ctx, e)
 		cfg.Problems = func() []string { return problemsOf(e) }
 		cfg.Stores = func() []stores.State { return storesOf(e) }
 		cfg.Watch = func(ctx context.Context) (string, bool) { return watchFiles(ctx, e) }

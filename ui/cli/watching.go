@@ -1,16 +1,19 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
 	"indirtui/indirector/host/terminal"
 	"indirtui/indirector/probe"
+	"indirtui/indirector/probe/hold"
 	"indirtui/traces"
 	"indirtui/ui/attached"
 )
@@ -22,13 +25,14 @@ type watching struct {
 	terminal *terminal.Terminal // of the command that was started; nil if none was
 	dir      string             // which is removed at the end; "" is none
 	notes    []string
+	unhold   func() // ends what lets the debugger hold their requests
 }
 
 var _ attached.Source = (*watching)(nil)
 
-// watchProcesses opens a socket for processes, whose requests come into the store of an engine.
-// No path is the default one.
-func watchProcesses(e *engine.Engine, path, forUser string) (*watching, error) {
+// watchProcesses opens a socket for processes, whose requests come into the store of an engine,
+// and are held by h. No path is the default one.
+func watchProcesses(e *engine.Engine, h *hold.Holder, path, forUser string) (*watching, error) {
 	if path == "" {
 		var err error
 		if path, err = probe.DefaultPath(); err != nil {
@@ -37,7 +41,7 @@ func watchProcesses(e *engine.Engine, path, forUser string) (*watching, error) {
 	}
 	render := engine.NewRenderer(e.Redactor).Render
 	l, err := probe.Listen(probe.Options{
-		Store: e.Store, Path: path, For: forUser, RedactText: e.Redactor.Text,
+		Store: e.Store, Path: path, For: forUser, RedactText: e.Redactor.Text, Holder: h,
 		Render: func(model string, text []byte) traces.Value {
 			v, err := format.DecodeJSON(text, format.Limits{})
 			if err != nil {
@@ -50,7 +54,10 @@ func watchProcesses(e *engine.Engine, path, forUser string) (*watching, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &watching{engine: e, listener: l}, nil
+	ctx, cancel := context.WithCancel(context.Background())
+	var following sync.WaitGroup
+	following.Go(func() { h.Follow(ctx, l) })
+	return &watching{engine: e, listener: l, unhold: func() { cancel(); following.Wait() }}, nil
 }
 
 // start starts a command with the probe. What it writes is printed to out, line by
@@ -138,7 +145,9 @@ func (w *watching) close() error {
 	if w.terminal != nil {
 		w.terminal.Stop()
 	}
-	return errors.Join(w.listener.Close(), removeDir(w.dir))
+	err := w.listener.Close()
+	w.unhold()
+	return errors.Join(err, removeDir(w.dir))
 }
 
 func removeDir(dir string) error {

@@ -84,7 +84,7 @@ func askCommands() []cmd {
 			name: "destroy", args: "IND KEY [terminus=T] [cache=C|none] [confirm=KEY]", help: "remove an instance; asks for the key again", effect: askEffect, next: nextRequest, run: destroy,
 			shellNext: nextRequest, shell: shell{asks, shellKeyArgs, "Remove an instance"},
 		},
-		{name: "route", args: "IND terminus=T cache=C|off ttl=SECONDS [dry]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
+		{name: "route", args: "IND terminus=T cache=C|off ttl=SECONDS [dry] [for=request|thread|process]   or reset [IND]   or export", help: "change who answers; dry only looks", effect: routeEffect, next: nextRoute, run: route},
 		{name: "filter", args: "[EXPR]", help: "list the requests that an expression means", next: nextFilter, run: filter, expression: true, silent: true},
 		{name: "group", args: "none|run|indirection|node|outcome|terminus|caller", help: "group the list of requests", offered: func(c *Console) bool { return c.o.Group != nil }, next: nextGroup, run: group},
 		{name: "sort", args: "COLUMN [desc]", help: "sort the list of requests", offered: func(c *Console) bool { return c.o.Sort != nil }, next: nextSort, run: sortBy},

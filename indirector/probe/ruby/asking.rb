@@ -4,6 +4,7 @@ module IndirtuiProbe
     # Asks a terminus or a cache, and notes what came.
     def ask(terminus, verb, request)
       step = role(verb)
+      @request = request
       cached = step == CACHE_READ || step == CACHE_WRITE
       @cached = Taps.terminus_name(terminus) if cached && @cached.nil?
       @step = step
@@ -228,7 +229,15 @@ module IndirtuiProbe
 
     # What the other side wants before the route is taken.
     def held_answer(v)
-      @answered = [@link.hold.answer(self, v, nil)] if v && @link.hold.replaces?(v)
+      @answered = [@link.hold.answer(self, v)] if v && @link.hold.replaces?(v)
+    end
+
+    # Another instance is saved.
+    def save_instead(instance)
+      @instance = instance
+      @edited = true
+      @request.instance = instance if @request
+      touch(['what is saved'])
     end
 
     def touch(changes)

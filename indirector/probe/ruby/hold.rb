@@ -75,16 +75,16 @@ module IndirtuiProbe
     # it out, fails it, or replaces its answer.
     def around(r, step, request = nil)
       before = stop(r, step, false, request, nil, nil)
-      return answer(r, before, request) if before && replaces?(before)
+      return answer(r, before) if before && replaces?(before)
       begin
         result = yield
       rescue StandardError => e
         v = stop(r, step, true, request, nil, e)
-        return answer(r, v, request) if v && replaces?(v)
+        return answer(r, v) if v && replaces?(v)
         raise
       end
       after = stop(r, step, true, request, result, nil)
-      after && replaces?(after) ? answer(r, after, request) : result
+      after && replaces?(after) ? answer(r, after) : result
     end
 
     def replaces?(v)
@@ -92,12 +92,21 @@ module IndirtuiProbe
     end
 
     # The answer that the other side wants instead.
-    def answer(r, v, request)
-      return nil unless v['value']
-      made = Values.make(r, v['value'])
-      r.injected = true
-      r.instance = made if r.verb == :save
-      made
+    def answer(r, v)
+      r.injected = true unless v['skip']
+      v['made']
+    end
+
+    # Makes that answer, if it can be made. What is to be saved is another thing.
+    def make(r, v, step, done)
+      return unless v['value']
+      v['made'] = Values.make(r, v['value'])
+      return unless r.verb == :save && !done && step < Steps::CALLER
+      r.save_instead(v.delete('made'))
+      v.delete('value')
+    rescue StandardError => e # of the model, which does not take it
+      v.delete('value')
+      refuse('go', r.id, Text.message(e))
     end
 
     # Stops if something is armed for this place. Returns how to go on, or nil. Raises
@@ -106,6 +115,7 @@ module IndirtuiProbe
       arm = @on && find(r, step, done) or return nil
       count(arm)
       v = act(r, arm, step, done, request, result, error) or return nil
+      make(r, v, step, done)
       edit(r, v, request)
       raise failure(v['fail']) if v['fail']
       v

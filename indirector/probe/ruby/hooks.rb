@@ -246,7 +246,7 @@ module IndirtuiProbe
       def self.caller(r, result)
         r.step = Steps::CALLER
         v = r.link.hold.stop(r, Steps::CALLER, false, nil, result, nil)
-        v && r.link.hold.replaces?(v) ? r.link.hold.answer(r, v, nil) : result
+        v && r.link.hold.replaces?(v) ? r.link.hold.answer(r, v) : result
       end
 
       # Whether there is an answer instead of the error.
@@ -254,7 +254,7 @@ module IndirtuiProbe
         return false unless r.link.hold.on && StandardError === error && r.link.equal?(IndirtuiProbe.link)
         v = r.link.hold.stop(r, Steps::CALLER, false, nil, nil, error)
         return false unless v && r.link.hold.replaces?(v)
-        r.answered = [r.link.hold.answer(r, v, nil)]
+        r.answered = [r.link.hold.answer(r, v)]
         r.error = nil
         true
       end

@@ -3,6 +3,7 @@
 # JRuby a thread that waits in a read holds the socket, and a write of another
 # thread would wait for it.
 require 'socket'
+require 'weakref'
 %w[table redact text places routes steps request asking values hold].each { |file| require File.join(IndirtuiProbe::HOME, file) }
 
 module IndirtuiProbe
@@ -68,6 +69,20 @@ module IndirtuiProbe
 
     def next_id
       @lock.synchronize { @ids += 1 }
+    end
+
+    # Remembers the instance of a request as long as Puppet does.
+    def remember(r, x)
+      @latest ||= []
+      @latest << [r.id, r.name, r.verb, WeakRef.new(x)]
+      @latest.shift if @latest.size > Values::LATEST
+    end
+
+    def remembered(id)
+      found = (@latest || []).find { |n, _, _, _| n == id } or return nil
+      [found[1], found[2], found[3].__getobj__]
+    rescue WeakRef::RefError
+      nil
     end
 
     def next_exchange

@@ -50,7 +50,7 @@ module IndirtuiProbe
           break if limit && from >= limit
           if from >= done
             out << b[done...from] << token(rule, secret)
-            @count += 1 if @count
+            yield rule if block_given?
           end
           done = to if to > done
         end
@@ -70,6 +70,12 @@ module IndirtuiProbe
         text(Text.utf8(arguments.join(' ')))
       end
 
+      # A value without its secrets, and how many there were.
+      def value(x)
+        walk = Walk.new
+        [walk.value(x), walk.count]
+      end
+
       # The rule by which the value of a name is a secret, or nil.
       def named(name, value)
         name = name.dup.force_encoding(Encoding::BINARY)
@@ -83,6 +89,17 @@ module IndirtuiProbe
           i = name.index(BEGINS, i + 1)
         end
         nil
+      end
+
+      # Whether a secret is announced in a name, escapes aside.
+      def announced?(name)
+        b = name.dup.force_encoding(Encoding::BINARY)
+        i = b.index(BEGINS, 0)
+        while i
+          return true if b[i] == ':' || b[i] == '-' || word_at(b, i) || form(b, i)
+          i = b.index(BEGINS, i + 1)
+        end
+        false
       end
 
       # Whether the text of a value shows that it is no secret.
@@ -565,6 +582,121 @@ module IndirtuiProbe
           at = finish
         end
         to
+      end
+    end
+
+    # A walk over plain data: hashes, lists, texts and numbers.
+    class Walk
+      attr_reader :count
+
+      EVENT = %w[previous_value desired_value historical_value message].freeze
+      PUPPETS = ['[redacted]', 'changed [redacted] to [redacted]'].freeze
+
+      def initialize
+        @count = 0
+        @depth = 0
+      end
+
+      def value(x)
+        case x
+        when String then Redact.text(x) { @count += 1 }
+        when Array then @depth >= DEEPEST ? secret(x, 'too deep') : below { list(x) }
+        when Hash then @depth >= DEEPEST ? secret(x, 'too deep') : below { hash(x) }
+        else x
+        end
+      end
+
+      def below
+        @depth += 1
+        yield
+      ensure
+        @depth -= 1
+      end
+
+      # Replaces all of a value.
+      def secret(x, rule)
+        return x if x.nil? || true == x || false == x || x.respond_to?(:empty?) && x.empty?
+        return x if String === x && Redact.token_at(x, 0) == x.bytesize
+        return sensitive(x) if Hash === x && sensitive?(x)
+        @count += 1
+        Redact.token(rule, plain(x))
+      end
+
+      def plain(x)
+        String === x ? x : x.inspect
+      end
+
+      def sensitive?(x)
+        x['__ptype'] == 'Sensitive' || x['__pcore_type__'] == 'Sensitive'
+      end
+
+      def sensitive(x)
+        @count += 1
+        inner = x['__pvalue']
+        Redact.token('Sensitive', inner.nil? ? '' : plain(inner))
+      end
+
+      def ruled(x, rule)
+        rule ? secret(x, rule) : value(x)
+      end
+
+      def list(x)
+        arguments(x).map { |v| value(v) }
+      end
+
+      # The arguments of a command: some make others a secret.
+      def arguments(x)
+        return x unless x.all? { |s| String === s && s.bytesize <= FARTHEST } && x.any? { |s| s.start_with?('-') }
+        hits = Redact.hits((x.join(' ') + ' ').force_encoding(Encoding::BINARY))
+        return x if hits.empty?
+        at = 0
+        x.map do |s|
+          size = s.bytesize
+          hit = hits.find { |from, to, _, _| [from - at, 0].max < [to - at, size].min }
+          s = cut(s, hit, at) if hit
+          at += size + 1
+          s
+        end
+      end
+
+      def cut(s, hit, at)
+        from = [hit[0] - at, 0].max
+        to = [hit[1] - at, s.bytesize].min
+        @count += 1
+        s.byteslice(0, from) + Redact.token(hit[2], s.byteslice(from, to - from)) + s.byteslice(to, s.bytesize).to_s
+      end
+
+      def hash(x)
+        return sensitive(x) if sensitive?(x)
+        names = x['sensitive_parameters']
+        event = x['redacted'] ? true : false
+        event ||= x.key?('desired_value') && String === x['property'] && Redact.named(x['property'], x['desired_value'])
+        pairs = x['__ptype'] == 'Hash' || x['__pcore_type__'] == 'Hash'
+        x.inject({}) do |h, (name, v)|
+          h[Redact.announced?(name) ? Redact.text(name) { @count += 1 } : name] = pair(name, v, names, event, pairs)
+          h
+        end
+      end
+
+      def pair(name, v, names, event, pairs)
+        rule = Redact.named(name, v)
+        rule ||= 'redacted event' if event && EVENT.include?(name) && !PUPPETS.include?(v)
+        if Array === names && name == 'parameters' && Hash === v then parameters(v, names)
+        elsif pairs && name == '__pvalue' && Array === v then key_value(v)
+        else ruled(v, rule)
+        end
+      end
+
+      def parameters(v, names)
+        value(v.inject({}) { |h, (name, x)| h.merge!(name => names.include?(name) ? secret(x, 'sensitive parameter') : x) })
+      end
+
+      # A hash that is written as a list.
+      def key_value(v)
+        v.each_with_index.map do |x, i|
+          name = i.odd? ? v[i - 1] : nil
+          ruled(x, String === name ? Redact.named(name, x) : nil)
+        end
       end
     end
   end
