@@ -139,7 +139,7 @@ module IndirtuiProbe
 
     def matches?(a, r, name)
       a['step'] == name && (a['verb'].nil? || a['verb'] == r.verb.to_s) && (a['ind'].nil? || a['ind'] == r.name) &&
-        (a['key'].nil? || File.fnmatch(a['key'], Text.of(r.key))) && (a['terminus'].nil? || a['terminus'] == r.terminus_at(name))
+        (a['key'].nil? || File.fnmatch(a['key'], Text.of(r.key), File::FNM_DOTMATCH | (a['key'] =~ /[[:upper:]]/ ? 0 : File::FNM_CASEFOLD))) && (a['terminus'].nil? || a['terminus'] == r.terminus_at(name))
     end
 
     # Counts for an arm of the nth.
@@ -171,7 +171,7 @@ module IndirtuiProbe
       limit = [arm['limit'] ? arm['limit'].to_i : LIMIT, 24 * 3600 * 1000].min
       slot = { :wake => ConditionVariable.new }
       @held[r.id] = slot
-      r.announced = true
+      announce(r)
       @link.urgent(r.held_line(step, done, arm, limit, request, result, error))
       @lock.synchronize do
         until slot[:verdict] || @link.over?
@@ -187,6 +187,15 @@ module IndirtuiProbe
     ensure
       @held.delete(r.id)
       r.was_held(IndirtuiProbe.now - from, step, from) if from
+    end
+
+    # A request that is held begins for the other side, too, and so do those that
+    # wait for it.
+    def announce(r)
+      return if r.nil? || r.announced || !r.link.equal?(@link)
+      announce(r.parent)
+      r.announced = true
+      @link.urgent(r.begin_line)
     end
 
     # Changes what is asked.
