@@ -85,14 +85,23 @@ module IndirtuiProbe
     def from_terminus(verb, result, at)
       @terminus_done = true
       @terminus_answer = result
+      took = IndirtuiProbe.now - at
+      return found(result, at, took) if verb == :find && result && !@injected
       @served = 'terminus' unless result.nil? || verb == :head && !result
       @served = 'terminus' if verb == :save
       is, why, about = terminus_words(verb, result)
-      at, took = step_time(at)
-      @steps[TERMINUS] = Steps.json(TERMINUS, is, why, about, at, took)
-      date(result) if verb == :find && !result.nil?
+      @steps[TERMINUS] = Steps.json(TERMINUS, is, why, about, at - @at, took)
       date_all(result) if verb == :search && Array === result && !result.empty?
       @step = verb == :save || verb == :find ? CACHE_WRITE : CALLER
+    end
+
+    # The commonest of all answers.
+    def found(result, at, took)
+      @served = 'terminus'
+      @asked_at = at - @at
+      @asked_took = took
+      @plain = !result.respond_to?(:expiration) ? KEEPS_NONE : result.expiration ? KEPT : dated
+      @step = CACHE_WRITE
     end
 
     def terminus_words(verb, result)
@@ -117,10 +126,6 @@ module IndirtuiProbe
     end
 
     # Puppet dates what it found, unless it has a date.
-    def date(result)
-      @steps[EXPIRY_SET] = !result.respond_to?(:expiration) ? KEEPS_NONE : result.expiration ? KEPT : dated
-    end
-
     def date_all(results)
       one = results.find { |x| x.respond_to?(:expiration) }
       @steps[EXPIRY_SET] = !one ? KEEPS_NONE : one.expiration ? KEPT : dated
@@ -151,12 +156,13 @@ module IndirtuiProbe
         @steps[EXPIRY] = cache? ? Steps.json(EXPIRY, 'not asked', 'ignored-by-caller') : NO_CACHE[EXPIRY]
       else
         @steps[CACHE_READ], @steps[EXPIRY] = NO_CACHE[CACHE_READ], NO_CACHE[EXPIRY]
+        @uncached = true
       end
       @hit = true if @injected
     end
 
     def by_caller(step, why)
-      Steps.json(step, 'not asked', why).sub(/\}\z/, ",\"about\":#{caller_json}}")
+      Steps.by_caller(step, 'not asked', why, caller_json)
     end
 
     def read_failed(e)
@@ -260,6 +266,7 @@ module IndirtuiProbe
 
     # The line of a request that is held.
     def held_line(step, done, arm, limit, request, result, error)
+      settle_find_so_far
       b = "{\"held\":#{@id},\"step\":\"#{NAMES[step]}\",\"done\":#{done},\"arm\":#{arm['arm'].to_i},\"at\":#{IndirtuiProbe.now}," \
           "\"thread\":#{Thread.current.object_id},\"limit\":#{limit * 1_000_000},\"verb\":\"#{@verb}\",\"ind\":#{Text.json(name)},\"key\":#{key_json}"
       b << ",\"env\":#{environment}" if environment

@@ -57,16 +57,17 @@ module IndirtuiProbe
       stack = r.local.stack
       stack[-1].equal?(r) ? stack.pop : stack.reject! { |x| x.equal?(r) }
       link = r.link
-      return unless link.equal?(@link) && link.pid == Process.pid
+      return unless link.equal?(@link)
       r.result = result
+      Values.keep(r, result)
+      return link.finished(r.plain_line) if r.plain?
       if r.done then r.settle
       else
         r.error ||= 'left by throw, or its thread was killed'
         r.settle_failed
       end
-      Values.keep(r, result)
-      link.finished(r)
-      nil
+      line = r.line
+      link.finished(line.bytesize < Link::LONGEST ? line : r.short_line)
     rescue *ERRORS => e
       fault(e)
     end
@@ -111,7 +112,7 @@ module IndirtuiProbe
         missing = names.reject { |n| has?(c, n) }
         missing.each { |n| lacking(MODULE_NAME.bind(owner).call, n) }
         return true unless missing.empty?
-        names.each { |n| mod.send(:ruby2_keywords, n) if mod.instance_method(n).arity == -1 && mod.respond_to?(:ruby2_keywords, true) }
+        names.each { |n| mod.send(:ruby2_keywords, n) if mod.instance_method(n).parameters[0] == [:rest, :args] && mod.respond_to?(:ruby2_keywords, true) }
         names.each { |n| mod.send(:private, n) if c.private_method_defined?(n) }
         c.send(:prepend, mod)
         true
@@ -312,11 +313,11 @@ module IndirtuiProbe
     end
 
     module TerminusHook
-      def terminus(*args)
+      def terminus(terminus_name = nil)
         t = super
         return t unless (r = IndirtuiProbe.top)
-        r.terminus_chosen(args[0], nil) if r.step == Steps::ROUTE && r.indirection.equal?(self) && args[0]
-        Taps.tap(t, self)
+        r.terminus_chosen(terminus_name) if r.step == Steps::ROUTE && terminus_name && r.indirection.equal?(self)
+        Taps.tapped[t] || Taps.tap(t, self)
         t
       end
     end

@@ -34,7 +34,13 @@ module IndirtuiProbe
       @exchanges = 0
       @requests = 0
       @routes = {}
+      @second = ['', 0] # a second as text, and when it began
       @stacks = []
+      @remembered = 0
+      @latest = []
+      @latest_of = []
+      @latest_verb = []
+      @weak = weak
       @wall = (Time.now.to_r * 1_000_000_000).to_i - IndirtuiProbe.now
       @hold = Hold.new(self)
       @out = UNIXSocket.new(path)
@@ -73,16 +79,31 @@ module IndirtuiProbe
 
     # Remembers the instance of a request as long as Puppet does.
     def remember(r, x)
-      @latest ||= []
-      @latest << [r.id, r.name, r.verb, WeakRef.new(x)]
-      @latest.shift if @latest.size > Values::LATEST
+      return if (@remembered += 1) > Values::A_TICK
+      slot = r.id % Values::LATEST
+      @latest[slot] = r.id
+      @latest_of[slot] = r.indirection
+      @latest_verb[slot] = r.verb
+      @weak[slot] = @weak.is_a?(Array) ? WeakRef.new(x) : x
     end
 
     def remembered(id)
-      found = (@latest || []).find { |n, _, _, _| n == id } or return nil
-      [found[1], found[2], found[3].__getobj__]
+      slot = id % Values::LATEST
+      return nil unless @latest[slot] == id
+      x = @weak[slot]
+      [@latest_of[slot].name.to_s, @latest_verb[slot], x.is_a?(WeakRef) ? x.__getobj__ : x]
     rescue WeakRef::RefError
       nil
+    end
+
+    # Where instances are remembered. A WeakMap takes numbers as keys since Ruby 2.7,
+    # and not in JRuby.
+    def weak
+      map = ObjectSpace::WeakMap.new
+      map[1] = map
+      RUBY_ENGINE == 'ruby' ? map : []
+    rescue ArgumentError
+      []
     end
 
     def next_exchange
@@ -99,12 +120,14 @@ module IndirtuiProbe
 
     # The time of a reading of the monotonic clock.
     def time(at)
-      second, ns = (@wall + at).divmod(1_000_000_000)
-      if second != @second
-        @prefix = Time.at(second).utc.strftime('%Y-%m-%dT%H:%M:%S.')
-        @second = second
+      prefix, from = @second
+      ns = at - from
+      if ns < 0 || ns >= 1_000_000_000
+        second, ns = (@wall + at).divmod(1_000_000_000)
+        prefix = Time.at(second).utc.strftime('%Y-%m-%dT%H:%M:%S.')
+        @second = [prefix, at - ns]
       end
-      "#{@prefix}#{(1_000_000_000 + ns).to_s[1, 9]}Z"
+      "#{prefix}#{(1_000_000_000 + ns).to_s.byteslice(1, 9)}Z"
     end
 
     # Requests of a thread, for announcing those that take long.
@@ -173,10 +196,10 @@ module IndirtuiProbe
       end
     end
 
-    def finished(request)
+    # Writes the line of a request that has ended.
+    def finished(line)
       @requests += 1
-      line = request.line
-      write(line.bytesize < LONGEST ? line : request.short_line)
+      write(line)
     end
 
     # Holds @lock.
@@ -191,6 +214,7 @@ module IndirtuiProbe
     # Writes what can be written without waiting. Holds @lock. A Timeout that struck
     # here would tear a line.
     def flush
+      return leave if Process.pid != @pid
       Thread.handle_interrupt(Object => :never) do
         until @buffer.empty? || @over
           n = write_some
@@ -222,6 +246,7 @@ module IndirtuiProbe
     def tick
       sleep TICK
       return leave if Process.pid != @pid
+      @remembered = 0
       announce
       flush_log if @log
       @lock.synchronize { flush }
@@ -284,6 +309,7 @@ module IndirtuiProbe
     # In a fork: the sockets are those of the parent.
     def leave
       @over = true
+      IndirtuiProbe.gone(self)
       [@out, @in].each { |s| close(s) }
     end
 

@@ -3,8 +3,8 @@ module IndirtuiProbe
   class Request
     include Steps
 
-    attr_reader :link, :id, :verb, :indirection, :at, :parent, :local, :steps, :direct, :spans, :faults, :options_given, :parent_step, :route, :wrong_key, :held
-    attr_accessor :key, :options, :step, :inside, :error, :done, :primary, :cached, :hit, :served, :result, :terminus_answer, :began, :announced,
+    attr_reader :link, :id, :verb, :key, :indirection, :at, :parent, :local, :steps, :direct, :spans, :faults, :options_given, :parent_step, :route, :wrong_key, :held
+    attr_accessor :options, :step, :inside, :error, :done, :primary, :cached, :hit, :served, :result, :terminus_answer, :began, :announced,
                   :terminus_done, :wrote, :edited, :answered, :injected, :stepping, :instance, :reading, :own_terminus, :own_cache, :removed, :swallowed, :filtered,
                   :note_lines, :touched, :exception
 
@@ -51,8 +51,9 @@ module IndirtuiProbe
 
     # Names of termini that are used differ from those known: they were set unseen.
     def terminus_chosen(name, own = nil)
-      name = name.to_s
       take_route unless @route
+      return if name.equal?(@route.value)
+      name = name.to_s
       return if name == @route.terminus
       @route = @route.own(@indirection.name, own || Choice.new(name, 'request', 'set unseen', nil))
     end
@@ -98,17 +99,24 @@ module IndirtuiProbe
       when :save, :destroy then settle_store
       when :expire then settle_expire
       end
-      @steps[CALLER] = Steps.json(CALLER, 'returned', 'caller-returned').sub(/\}\z/, ",\"about\":#{caller_json}}")
+      @steps[CALLER] = Steps.by_caller(CALLER, 'returned', 'caller-returned', caller_json)
+    end
+
+    def settle_find_so_far
+      return unless @plain
+      @steps[TERMINUS] = Steps.json(TERMINUS, 'ok', 'returned', nil, @asked_at, @asked_took)
+      @steps[EXPIRY_SET] = @plain
     end
 
     def settle_find
+      settle_find_so_far
       if @hit
         @steps[TERMINUS], @steps[EXPIRY_SET], @steps[CACHE_WRITE] = HIT[TERMINUS], HIT[EXPIRY_SET], HIT[CACHE_WRITE]
         @steps[FILTER] = @primary.respond_to?(:filter) ? NOT_FILTERED : NO_FILTER
         return
       end
       unless @terminus_done
-        @steps[TERMINUS] = Steps.json(TERMINUS, 'not asked', 'skipped(ignore_terminus)').sub(/\}\z/, ",\"about\":#{caller_json}}")
+        @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
       end
       if !@terminus_done || @terminus_answer.nil?
         @steps[EXPIRY_SET], @steps[FILTER] = NO_RESULT[EXPIRY_SET], NO_RESULT[FILTER]
@@ -122,7 +130,7 @@ module IndirtuiProbe
     # Why the cache was not written although there was something.
     def unwritten
       return NO_CACHE[CACHE_WRITE] unless cache?
-      Steps.json(CACHE_WRITE, 'not asked', 'skipped(ignore_cache_save)').sub(/\}\z/, ",\"about\":#{caller_json}}")
+      Steps.by_caller(CACHE_WRITE, 'not asked', 'skipped(ignore_cache_save)', caller_json)
     end
 
     def cache?
@@ -139,7 +147,7 @@ module IndirtuiProbe
 
     def settle_store
       if !@terminus_done && @verb == :save
-        @steps[TERMINUS] = Steps.json(TERMINUS, 'not asked', 'skipped(ignore_terminus)').sub(/\}\z/, ",\"about\":#{caller_json}}")
+        @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
       end
       @steps[CACHE_WRITE] = unwritten unless @wrote
     end
@@ -152,12 +160,13 @@ module IndirtuiProbe
 
     # The step at which the request failed.
     def settle_failed
+      settle_find_so_far
       terminus = [TERMINUS, FILTER].include?(@step) ? @route && @route.terminus : [CACHE_READ, CACHE_WRITE].include?(@step) ? @cached : nil
       unless @step == CALLER || @steps[@step].include?('"raised"') || @steps[@step].include?('"denied"') || @steps[@step].include?('"invalid"')
         @steps[@step] = Steps.json(@step, 'raised', 'raised', first_line(Text.message(@error)))
       end
       fault(@step, @error, true, terminus) unless @faults && @faults.any? { |f| f[4] }
-      @steps[CALLER] = Steps.json(CALLER, 'raised', 'caller-raised').sub(/\}\z/, ",\"about\":#{caller_json}}")
+      @steps[CALLER] = Steps.by_caller(CALLER, 'raised', 'caller-raised', caller_json)
     end
 
     def first_line(s)
@@ -197,7 +206,12 @@ module IndirtuiProbe
     end
 
     def key_json
-      Text.json(Text.of(@key))
+      @key_json ||= Text.json(Text.of(@key))
+    end
+
+    def key=(key)
+      @key = key
+      @key_json = nil
     end
 
     def run
@@ -220,13 +234,52 @@ module IndirtuiProbe
       set.empty? ? nil : set
     end
 
+    # The commonest request: a find that found something and has nothing to tell
+    # besides. Its line is that of the one before but for numbers and key.
+    def plain?
+      @uncached && @done && @plain && !@parent && !@filtered &&
+        !(@faults || @spans || @note_lines || @touched || @injected || @local.came || @local.run) && (@options.nil? || @options.empty?)
+    end
+
+    def plain_line
+      front, back = @route.plain(@caller, @plain) { plain_parts }
+      took = IndirtuiProbe.now - @at - @held
+      "{\"trace\":#{@id},\"t\":\"#{@link.time(@at)}\",\"took\":#{took}#{@route.asked(@verb)}#{key_json}#{front}" \
+        "{\"step\":\"terminus\",\"is\":\"ok\",\"why\":\"returned\",\"at\":#{@asked_at},\"took\":#{@asked_took}}#{back}"
+    end
+
+    # What stands before and behind the step of the terminus in such a line.
+    def plain_parts
+      settle
+      @steps[EXPIRY_SET] = @plain
+      [",\"caller\":#{@caller},\"out\":\"ok\",\"served\":\"terminus\"#{@route.head},\"steps\":[#{@steps[0, 5].join(',')},",
+       ",#{@steps[6, 4].join(',')}],\"app\":#{@link.application},\"route\":#{@link.route(@route)}}"]
+    end
+
+    # The line of a request that has ended.
     def line
       took = IndirtuiProbe.now - @at - @held
-      b = "{\"trace\":#{@id},\"t\":\"#{link.time(@at)}\",\"took\":#{took},\"verb\":\"#{@verb}\",\"ind\":#{Text.json(name)},\"key\":#{key_json}"
-      append_options(b) unless @options.nil? || @options.empty?
+      "{\"trace\":#{@id},\"t\":\"#{@link.time(@at)}\",\"took\":#{took}#{@route ? @route.asked(@verb) : asked}#{key_json}" << rest
+    end
+
+    def asked
+      ",\"verb\":\"#{@verb}\",\"ind\":#{Text.json(name)},\"key\":"
+    end
+
+    def family
+      known_parent? ? ",\"parent\":#{@parent.id}" : ''
+    end
+
+    def family_step
+      known_parent? ? ",\"pstep\":\"#{NAMES[@parent_step]}\"" : ''
+    end
+
+    # All of it behind the key.
+    def rest
+      b = ''.dup
+      b << ",\"env\":#{environment}" if environment
       b << ",\"run\":#{Text.json(run)}" if run
-      b << ",\"caller\":#{caller_json}"
-      b << ",\"parent\":#{@parent.id}" if known_parent?
+      b << ",\"caller\":#{caller_json}#{family}"
       b << ",\"out\":\"#{outcome}\",\"served\":\"#{@served || 'none'}\""
       set = flags
       b << ",\"flags\":[\"#{set.join('","')}\"]" if set
@@ -234,19 +287,13 @@ module IndirtuiProbe
       b << ',"cwritten":true' if @wrote == 'written'
       b << ',"touched":true' if @touched
       append_first_fault(b) if @faults || @error
-      b << ',"steps":[' << @steps.join(',') << ']'
-      b << ",\"pstep\":\"#{NAMES[@parent_step]}\"" if known_parent?
+      b << ',"steps":[' << @steps.join(',') << ']' << family_step
       b << ",\"traceparent\":#{Text.json(@local.came)}" if @local.came
       b << ",\"app\":#{link.application}"
       b << ",\"route\":#{link.route(@route)}" if @route
       append_more(b)
       b << ',"direct":true' if @direct
       b << '}'
-    end
-
-    def append_options(b)
-      env = environment
-      b << ",\"env\":#{env}" if env
     end
 
     def append_first_fault(b)

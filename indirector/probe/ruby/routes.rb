@@ -4,9 +4,10 @@ module IndirtuiProbe
   # One candidate. Place is known when it is first needed: settings and files have
   # not been read when routes are set.
   class Choice
-    attr_reader :terminus, :by, :setting
+    attr_reader :value, :terminus, :by, :setting
 
     def initialize(value, by, path, line, setting = nil, around = nil)
+      @value = value
       @terminus = value.to_s
       @symbol = Symbol === value
       @by = by
@@ -32,12 +33,16 @@ module IndirtuiProbe
 
   # The candidates of an indirection for one thread at one time.
   class Route
-    attr_reader :terminus, :cache, :because, :head, :key
+    attr_reader :value, :terminus, :cache, :because, :head, :key
     attr_accessor :dated
 
     def initialize(name, primary, caches)
       first = primary[0]
       cache = caches[0]
+      @name = Text.json(name.to_s)
+      @asked = {}
+      @plain = {}
+      @value = first && first.value
       @terminus = first ? first.terminus : ''
       @cache = cache ? cache.terminus : ''
       @primary = primary
@@ -45,8 +50,19 @@ module IndirtuiProbe
       @because = Steps.json(0, 'chosen', reason, first ? first.place : nil)
       @head = ",\"terminus\":#{Text.json(@terminus)}" + (@cache.empty? ? '' : ",\"cache\":#{Text.json(@cache)}") +
               (first ? ",\"setby\":\"#{first.by}\"" : '') + (cache ? ",\"csetby\":\"#{cache.by}\"" : '')
-      @key = "\"ind\":#{Text.json(name.to_s)},\"terminus\":#{Text.json(@terminus)},\"cache\":#{Text.json(@cache)}," \
+      @key = "\"ind\":#{@name},\"terminus\":#{Text.json(@terminus)},\"cache\":#{Text.json(@cache)}," \
              "\"primary\":[#{primary.map { |c| c.json }.join(',')}],\"caches\":[#{caches.map { |c| c.json }.join(',')}]"
+    end
+
+    # The beginning of what a line has of a request.
+    def asked(verb)
+      @asked[verb] ||= ",\"verb\":\"#{verb}\",\"ind\":#{@name},\"key\":"
+    end
+
+    # The parts of plain lines that are the same for a caller of one connection.
+    def plain(caller, dated)
+      of = (@plain[caller] ||= {})
+      of[dated] ||= yield
     end
 
     # The route with what this request has of its own on top.

@@ -19,6 +19,11 @@ module IndirtuiProbe
         b << '}'
       end
 
+      # The same with the caller as what it is about.
+      def by_caller(step, is, why, caller)
+        "{\"step\":\"#{NAMES[step]}\",\"is\":\"#{is}\",\"why\":\"#{why}\",\"about\":#{caller}}"
+      end
+
       def blank(verb)
         (0..9).map do |s|
           if PLANS[verb].include?(s) then json(s, 'not reached', 'earlier-step-raised')

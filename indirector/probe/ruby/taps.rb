@@ -8,6 +8,8 @@ module IndirtuiProbe
     @lock = Mutex.new
 
     class << self
+      attr_reader :tapped
+
       def tap(terminus, indirection)
         return if @tapped[terminus]
         @lock.synchronize do
@@ -34,7 +36,7 @@ module IndirtuiProbe
       # terminus, or a use past the indirection, which is a request of its own.
       def verb(terminus, verb, request)
         link = IndirtuiProbe.link
-        return yield unless link && link.pid == Process.pid
+        return yield unless link
         r = IndirtuiProbe.top
         indirection = @tapped[terminus]
         return direct(terminus, verb, request, indirection) { yield } unless r && r.indirection.equal?(indirection)

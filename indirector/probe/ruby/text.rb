@@ -97,8 +97,14 @@ module IndirtuiProbe
         worker.kill if worker && worker.alive?
       end
 
-      def class_of(x)
-        CLASS.bind(x).call
+      if UnboundMethod.method_defined?(:bind_call)
+        def class_of(x)
+          CLASS.bind_call(x)
+        end
+      else
+        def class_of(x)
+          CLASS.bind(x).call
+        end
       end
 
       def name_of(mod)

@@ -8,6 +8,7 @@ module IndirtuiProbe
     NODES = 100_000   # parts of a structure
     SECONDS = 0.5     # for rendering one
     DEEPEST = 100
+    A_TICK = 100      # instances that are remembered between two ticks of the connection
     LATEST = 500      # instances that can be opened later, as long as Puppet has them
 
     # A structure as plain data. It ends where it becomes too large.
