@@ -168,8 +168,8 @@ func (s *Steps) watch(width int) term.Lines {
 	return lines
 }
 
-// route is that of the indirection now; in another process, what it was for this
-// request.
+// route returns the route of the indirection now; of another process, the one that this
+// request found.
 func (s *Steps) route() (r indirector.Route, ok bool) {
 	st := s.hold.stay.State
 	if st.Home.String() != "" {

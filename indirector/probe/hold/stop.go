@@ -78,5 +78,5 @@ func valueOf(req *indirector.Request, a *probe.Answer) any {
 // An unseen is an instance in another process.
 type unseen string
 
-// Key is that of the request.
+// Key returns the key of the request.
 func (u unseen) Key() string { return string(u) }
