@@ -177,11 +177,19 @@ func (d *decoder) line(b []byte) error {
 		err = take(b, func(w *went) error { d.letGo(w); return nil })
 	case "swapped":
 		err = take(b, func(s *swapped) error {
-			d.event("the %s of %s is %s now, for this %s; it was %s", s.Slot, s.Ind, s.To, s.For, s.Was)
+			d.swapped(s.ID, fmt.Sprintf("the %s of %s is %s now, for this %s; it was %s", s.Slot, s.Ind, s.To, s.For, s.Was), false)
 			return nil
 		})
 	case "refused":
-		err = take(b, func(r *refused) error { d.event("%s %d is refused: %s", r.What, r.ID, r.Why); return nil })
+		err = take(b, func(r *refused) error {
+			text := fmt.Sprintf("%s %d is refused: %s", r.What, r.ID, r.Why)
+			if r.What == "swap" {
+				d.swapped(r.ID, text, true)
+			} else {
+				d.event("%s", text)
+			}
+			return nil
+		})
 	case "dropped":
 		err = take(b, d.dropped)
 	case "bye":
@@ -195,6 +203,14 @@ func (d *decoder) line(b []byte) error {
 		err = fmt.Errorf("line %q: %w", kind, err)
 	}
 	return err
+}
+
+// swapped notes what became of a swap.
+func (d *decoder) swapped(id int, text string, refused bool) {
+	d.event("%s", text)
+	if d.o.Holder != nil {
+		d.o.Holder.Swapped(d.Process(), id, d.o.redacted(text), refused)
+	}
 }
 
 // take reads a line and does something with it.

@@ -52,6 +52,8 @@ type Holder interface {
 	// Ended completes a request that has ended, with what was done to it here. It is
 	// called for every request, and must not wait.
 	Ended(t *traces.Trace)
+	// Swapped reports what a process has answered to a [Swap].
+	Swapped(p Process, id int, text string, refused bool)
 }
 
 func (o *Options) now() time.Time {

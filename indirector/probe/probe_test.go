@@ -373,7 +373,8 @@ type holder func(context.Context, *probe.Held) probe.Go
 
 func (f holder) Held(ctx context.Context, h *probe.Held) probe.Go { return f(ctx, h) }
 
-func (holder) Ended(*traces.Trace) {}
+func (holder) Swapped(probe.Process, int, string, bool) {}
+func (holder) Ended(*traces.Trace)                      {}
 
 func TestHeld(t *testing.T) {
 	t.Parallel()

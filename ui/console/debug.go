@@ -36,6 +36,9 @@ func debugCommands() []cmd {
 }
 
 func swapTerminus(c *Console, l call) (tea.Cmd, error) {
+	if len(l.words) == 0 && c.env.Processes != nil {
+		return c.listSwaps(), nil
+	}
 	words, whom := cutWhom(l.words)
 	n := len(words)
 	if n != 2 && (n != 3 || whom == "" || !strings.HasPrefix(words[0], "#")) {

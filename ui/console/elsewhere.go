@@ -1,10 +1,12 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -86,7 +88,7 @@ func (c *Console) routeElsewhere(words []string, whom string) (tea.Cmd, error) {
 		}
 		text := fmt.Sprintf(":route %s %s=%s for=%s", ind, slot, to, whom)
 		c.add(entry{style: term.Touched, text: "did " + text + "; it ends with this program"})
-		cmds = append(cmds, c.done(text, func() tea.Cmd {
+		cmds = append(cmds, c.awaitSwap(id), c.done(text, func() tea.Cmd {
 			if !p.Undo(id) {
 				return screen.Warn("it was taken back already", "")
 			}
@@ -97,6 +99,39 @@ func (c *Console) routeElsewhere(words []string, whom string) (tea.Cmd, error) {
 		}))
 	}
 	return tea.Batch(cmds...), nil
+}
+
+// answersWithin is how long processes are given to answer.
+const answersWithin = 2 * time.Second
+
+// awaitSwap prints what the processes have answered.
+func (c *Console) awaitSwap(id int) tea.Cmd {
+	p := c.env.Processes
+	return screen.Later(func() tea.Msg {
+		ctx, cancel := context.WithTimeout(c.ctx, answersWithin)
+		defer cancel()
+		texts, refused := p.Await(ctx, id)
+		text := strings.Join(texts, "\n")
+		switch {
+		case refused:
+			return screen.For{Screen: c, Msg: warned(text)}
+		case text == "":
+			return screen.For{Screen: c, Msg: warned("no process has answered yet")}
+		}
+		return screen.For{Screen: c, Msg: printed(text)}
+	})
+}
+
+// listSwaps prints the routes that were changed in other processes.
+func (c *Console) listSwaps() tea.Cmd {
+	var lines []string
+	for _, s := range c.env.Processes.Swaps() {
+		lines = append(lines, fmt.Sprintf("%s %s=%s for=%s", s.Ind, s.Slot, s.To, s.For))
+	}
+	if len(lines) == 0 {
+		return c.reply("no route of another process is changed")
+	}
+	return c.reply(strings.Join(lines, "\n"))
 }
 
 // noteBreak prints what a new breakpoint cannot do in other processes.

@@ -41,7 +41,7 @@ type Holder struct {
 	only  map[walked]int // arms of one request, by what they are
 	last  int            // number of the newest arm
 	done  map[uint64]*done
-	swaps []Swap
+	swaps []*swapping
 }
 
 // A walked is an arm for one request of one process.

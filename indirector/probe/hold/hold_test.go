@@ -384,6 +384,11 @@ func TestSwaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.wants(fmt.Sprintf(`{"for":"process","ind":"node","slot":"terminus","swap":%d,"to":"exec"}`, id))
+	p.write(fmt.Sprintf(`{"swapped":%d,"ind":"node","slot":"terminus","to":"exec","was":"plain","for":"process"}`, id))
+	texts, refused := s.Await(t.Context(), id)
+	if want := "puppet agent (pid 4711): the terminus of node is exec now, for this process; it was plain"; refused || len(texts) != 1 || texts[0] != want {
+		t.Errorf("answered %q, %v", texts, refused)
+	}
 	late := s.attach(t, 2, allCan, "")
 	late.next()
 	late.wants(fmt.Sprintf(`{"for":"process","ind":"node","slot":"terminus","swap":%d,"to":"exec"}`, id))
@@ -396,6 +401,10 @@ func TestSwaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.wants(fmt.Sprintf(`{"for":"thread","ind":"facts","slot":"terminus","swap":%d,"thread":7,"to":"memory"}`, id))
+	p.write(fmt.Sprintf(`{"refused":"swap","id":%d,"why":"Could not find terminus memory"}`, id))
+	if texts, refused := s.Await(t.Context(), id); !refused || len(texts) != 1 || !strings.HasSuffix(texts[0], "is refused: Could not find terminus memory") {
+		t.Errorf("answered %q, %v", texts, refused)
+	}
 }
 
 func TestCompile(t *testing.T) {
