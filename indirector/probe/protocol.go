@@ -186,6 +186,13 @@ type GoValue struct {
 	Text   string `json:"text"`
 }
 
+// A Piece is a part of the text of a [GoValue] that is too long for a line. All come
+// before their Go, whose text is empty then.
+type Piece struct {
+	Number uint64 `json:"piece"` // the request
+	Text   string `json:"text"`
+}
+
 // A GoFail lets a held request fail.
 type GoFail struct {
 	Class   string `json:"class,omitempty"`

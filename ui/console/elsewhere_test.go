@@ -49,8 +49,8 @@ func (a *agent) Swap(s probe.Swap) {
 	go a.hold.Swapped(a.of, s.ID, "made", s.To == "no")
 }
 
-func (a *agent) Unswap(int)                            { a.note("unswap") }
-func (a *agent) Processes() []probe.Process            { return []probe.Process{a.of} }
+func (a *agent) Unswap(int)                           { a.note("unswap") }
+func (a *agent) Processes() []probe.Process           { return []probe.Process{a.of} }
 func (a *agent) Number(uint64) (string, uint64, bool) { return "", 0, false }
 
 func (a *agent) note(format string, args ...any) {

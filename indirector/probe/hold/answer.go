@@ -1,8 +1,10 @@
 package hold
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"indirtui/indirector"
 	"indirtui/indirector/format"
@@ -34,6 +36,33 @@ func answer(s *indirector.Stop, v indirector.Verdict, err error) probe.Go {
 	return g
 }
 
+const (
+	maxText  = 48 << 10 // bytes of a text in a line, as JSON
+	maxPiece = 8 << 10  // bytes of a piece, which JSON may write with six times as many
+	maxValue = 4 << 20  // bytes of a value
+)
+
+// sendPieces sends the text of a value that is too long for a line.
+func (h *Holder) sendPieces(r *probe.Held, v *probe.GoValue) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v == nil || h.l == nil {
+		return
+	}
+	if b, _ := json.Marshal(v.Text); len(b) <= maxText {
+		return
+	}
+	for text := v.Text; text != ""; {
+		n := min(len(text), maxPiece)
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		_ = h.l.Send(r.Process.Conn, probe.Piece{Number: r.Number, Text: text[:n]}) // it may have gone
+		text = text[n:]
+	}
+	v.Text = ""
+}
+
 // failure is an error as Ruby raises it.
 func failure(err error) *probe.GoFail {
 	f := &probe.GoFail{Message: indirector.Message(err)}
@@ -46,8 +75,8 @@ func failure(err error) *probe.GoFail {
 // valueFor is an answer for the probe. One that cannot be written fails the request
 // instead of letting it go on with another.
 func valueFor(v any) (*probe.GoValue, *probe.GoFail) {
-	json, _ := format.ByName("json")
-	out := &probe.GoValue{Format: json.Name}
+	f, _ := format.ByName("json")
+	out := &probe.GoValue{Format: f.Name}
 	var b []byte
 	var err error
 	switch v := v.(type) {
@@ -55,16 +84,19 @@ func valueFor(v any) (*probe.GoValue, *probe.GoFail) {
 		out.Text = fmt.Sprint(v)
 		return out, nil
 	case []indirector.Instance:
-		b, err = format.RenderMultiple(json, v)
+		b, err = format.RenderMultiple(f, v)
 	case *model.Raw:
 		b, err = format.AppendJSON(nil, v.Value)
 	case indirector.Instance:
 		if c := model.ClassOf(v); c != nil {
 			out.Model = c.Name
 		}
-		b, err = format.Render(json, v)
+		b, err = format.Render(f, v)
 	default:
 		err = fmt.Errorf("%T is no answer", v)
+	}
+	if err == nil && len(b) > maxValue {
+		err = fmt.Errorf("it has %d bytes, and another process takes %d", len(b), maxValue)
 	}
 	if err != nil {
 		return nil, failure(fmt.Errorf("inject an answer: %w", err))

@@ -117,6 +117,7 @@ func (h *Holder) Held(ctx context.Context, r *probe.Held) probe.Go {
 	out := answer(stop, v, err)
 	out.Do = h.d.Walk(r.Trace.ID).String()
 	h.arm() // before it goes on
+	h.sendPieces(r, out.Value)
 	live.Look(func(t *traces.Trace) {
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -287,6 +287,40 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// A value that is too long for a line comes before it, in pieces.
+func TestLongValue(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, debugger.Options{})
+	s.add(t, "before terminus do hold")
+	p := s.attach(t, 1, allCan, "")
+	p.next()
+	p.write(begin, heldLine("terminus", ""))
+	text := `{"name":"web01","values":{"long":"` + strings.Repeat("ü\\u0001", 20000) + `"}}`
+	if err := s.Inject(s.one(t).ID, debugger.Action{Do: debugger.Value, Text: text}, debugger.Continue); err != nil {
+		t.Fatal(err)
+	}
+	var whole string
+	for {
+		line := p.next()
+		var piece probe.Piece
+		if err := json.Unmarshal([]byte(line), &piece); err != nil {
+			t.Fatal(err)
+		}
+		if len(line) > 64<<10 {
+			t.Fatalf("a line has %d bytes", len(line))
+		}
+		if whole += piece.Text; piece.Number == 0 {
+			if want := `{"go":12,"do":"continue","value":{"model":"facts","format":"json","text":""}}`; line != want {
+				t.Errorf("got %s, want %s", line, want)
+			}
+			break
+		}
+	}
+	if whole != text {
+		t.Errorf("the value has %d bytes, want %d", len(whole), len(text))
+	}
+}
+
 // Steps are stops of one request and of what it asks.
 func TestStepping(t *testing.T) {
 	t.Parallel()

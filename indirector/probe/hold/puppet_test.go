@@ -181,7 +181,7 @@ func TestPuppetSteps(t *testing.T) {
 	enc := write(t, dir+"/enc", "#!/bin/sh\necho '{classes: [], parameters: {from: enc}}'\n", 0o700)
 	s := newSite(t, debugger.Options{})
 	s.add(t, "ind=node before route do hold once")
-	r := s.apply(t, dir, "notify { \"from ${from}\": }\n", "--external_nodes", enc)
+	r := s.apply(t, dir, "notify { \"from ${from} ${length($long)}\": }\n", "--external_nodes", enc)
 	h := s.atLast(t, r)
 	if _, err := s.Edit(h.ID, debugger.Edit{Name: "terminus", Value: "exec"}); err != nil {
 		t.Fatal(err)
@@ -205,12 +205,14 @@ func TestPuppetSteps(t *testing.T) {
 	if from := v.Parameters.Get("from"); from.Inspect() != `"enc"` {
 		t.Errorf("the answer is from %s", from.Inspect())
 	}
-	if err := s.Inject(h.ID, debugger.Action{Do: debugger.Value, Text: `{"name":"n","environment":"production","classes":[],"parameters":{"from":"us"}}`}, debugger.Continue); err != nil {
+	// It is longer than a line.
+	text := `{"name":"n","environment":"production","classes":[],"parameters":{"from":"us","long":"` + strings.Repeat("long ", 40000) + `"}}`
+	if err := s.Inject(h.ID, debugger.Action{Do: debugger.Value, Text: text}, debugger.Continue); err != nil {
 		t.Fatal(err)
 	}
 	log := r.wait(t)
 	s.until(t, "its leave", func() bool { return s.Processes()[0].Gone })
-	if !strings.Contains(log, "from us") {
+	if !strings.Contains(log, "from us 200000") {
 		t.Errorf("the value was not taken:\n%s", log)
 	}
 	if got := s.find(t, traces.Find, "node"); len(got) != 1 || got[0].Held == 0 || len(got[0].Touched) != 2 {

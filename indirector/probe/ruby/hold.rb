@@ -23,6 +23,7 @@ module IndirtuiProbe
     def take(m)
       case
       when m['go'] then go(m)
+      when m['piece'] then piece(m)
       when m['only'], m['arm'] then arm(m)
       when m['disarm'] then disarm(m['disarm'])
       when m['swap'] then swap(m)
@@ -48,8 +49,15 @@ module IndirtuiProbe
       end
     end
 
+    # A part of a value that is too long for the line that lets a request go on.
+    def piece(m)
+      slot = @held[m['piece']] or return
+      slot[:text] = slot[:text].to_s + m['text'].to_s
+    end
+
     def go(m)
       slot = @held[m['go']] or return
+      m['value']['text'] = slot[:text] if m['value'] && slot[:text]
       @lock.synchronize do
         slot[:verdict] = m
         slot[:wake].signal
