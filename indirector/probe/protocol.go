@@ -81,6 +81,7 @@ type exchange struct {
 	Bytes  int64  `json:"bytes"`
 	Err    string `json:"err"`
 	Place  string `json:"place"`
+	Run    string `json:"run"`
 }
 
 // A Held is a request of a process that waits for a [Go].
