@@ -73,6 +73,7 @@ var rules = []rule{
 	{"indirector/hiera", "indirector/data indirector/format indirector/format/hocon indirector/format/psych indirector/host/fnmatch indirector/language/onig indirector/language/syntax indirector/language/types traces", "gopkg.in/yaml.v3"},
 	{"indirector/network/keyfile", "", "github.com/youmark/pkcs8"},
 	{"indirector/host/child", "", ""},
+	{"indirector/host/terminal", "", "github.com/creack/pty github.com/charmbracelet/x/ansi"},
 	{"indirector/network/ca", "indirector/host/child indirector/host/filelock indirector/host/files indirector/network/keyfile indirector indirector/format indirector/model traces", "golang.org/x/"},
 	{"indirector/network/authconf", "", "github.com/"},
 	{"indirector/network/server", "indirector indirector/... traces", ""},

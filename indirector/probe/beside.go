@@ -82,7 +82,7 @@ func (d *decoder) exchange(x *exchange) error {
 		t.Key = u.Path
 	}
 	t.Start, t.Took, t.Application = d.at(time.Duration(x.At)), time.Duration(x.Took), d.process.App
-	t.Caller, t.Run = cmp.Or(x.Place, d.process.App), d.run
+	t.Caller, t.Run = cmp.Or(x.Place, d.process.App), cmp.Or(d.run, x.Run)
 	t.From = &traces.Instance{Name: d.process.Name, Number: x.Number}
 	for s := range t.Steps {
 		t.Steps[s] = traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.DefaultInCode, About: "no indirection"}}

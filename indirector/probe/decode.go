@@ -27,7 +27,7 @@ type decoder struct {
 	routes map[uint64]*Route
 	open   map[uint64]*opened
 	parts  map[uint64]*parts
-	bytes  int // of parts
+	bytes  int    // of parts
 	run    string // of all that it asks; "" if that is not one
 	nth    int    // of the connections of its process
 
@@ -424,10 +424,16 @@ func (d *decoder) release(number uint64, o *opened, why error) {
 
 // hold gives a request that is held to those who decide about it.
 func (d *decoder) hold(h *Held) error {
-	o := d.open[h.Number]
-	if o == nil {
-		return fmt.Errorf("request %d does not run", h.Number)
+	if d.open[h.Number] == nil {
+		w, err := h.watched()
+		if err == nil {
+			err = d.begin(w)
+		}
+		if err != nil {
+			return err
+		}
 	}
+	o := d.open[h.Number]
 	if _, ok := traces.ParseStep(h.Step); !ok {
 		return fmt.Errorf("there is no step %.40q", h.Step)
 	}
@@ -449,6 +455,25 @@ func (d *decoder) hold(h *Held) error {
 	h.Trace, h.Process = &t, d.Process()
 	d.held(h)
 	return nil
+}
+
+// watched is a held request as it has begun, if the line has enough of it.
+func (h *Held) watched() (w store.Watched, err error) {
+	t := &traces.Trace{
+		ID: h.Number, Verb: traces.ParseVerb(h.Verb), Indirection: h.Ind, Key: h.Key, Environment: h.Env, Parent: h.Parent,
+		Caller: h.Caller, Application: h.App, Run: h.Run,
+	}
+	if h.Number == 0 || t.Verb == traces.NoVerb || h.Ind == "" {
+		return w, fmt.Errorf("request %d does not run", h.Number)
+	}
+	t.ParentStep, _ = traces.ParseStep(h.ParentStep)
+	if p, ok := traces.ParseTraceparent(h.Traceparent); ok {
+		t.Traceparent = &p
+	}
+	for _, name := range h.Flags {
+		t.Flags |= traces.ParseFlag(name)
+	}
+	return store.Watched{Trace: t, Begin: true, Route: h.Route, At: time.Duration(h.Began)}, nil
 }
 
 func (d *decoder) dropped(l *dropped) error {

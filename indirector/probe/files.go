@@ -21,7 +21,7 @@ import (
 //go:embed all:ruby
 var files embed.FS
 
-// The variables that tell a probe what to do. It takes them out of its environment.
+// The variables by which a probe is started. It takes them out of its environment.
 const (
 	EnvSocket      = "INDIRTUI_ATTACH"      // the socket
 	EnvWait        = "INDIRTUI_WAIT"        // 1: wait at the start until this program is ready

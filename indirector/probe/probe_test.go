@@ -413,6 +413,18 @@ func TestHeld(t *testing.T) {
 		p.write(`{"went":1,"why":"go"}`)
 		s.until(t, "its going on", func() bool { return s.rows()[0].Outcome == traces.Run })
 	})
+	t.Run("without a begin", func(t *testing.T) {
+		t.Parallel()
+		s := listen(t, nil)
+		p := s.attach(t, connName(1), "apply", 1)
+		p.write(`{"held":7,"step":"route","verb":"find","ind":"facts","key":"web01","began":5,"steps":[],"flags":["ignore_cache"]}`)
+		if got := p.next(); got != `{"go":7,"do":"continue"}` {
+			t.Errorf("got %s", got)
+		}
+		if r := s.rows()[0]; r.Indirection != "facts" || r.Verb != traces.Find || r.Flags != traces.IgnoreCache {
+			t.Errorf("got %+v", r)
+		}
+	})
 	t.Run("gone", func(t *testing.T) {
 		t.Parallel()
 		over := make(chan struct{})

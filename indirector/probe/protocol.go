@@ -81,6 +81,7 @@ type exchange struct {
 	Bytes  int64  `json:"bytes"`
 	Err    string `json:"err"`
 	Place  string `json:"place"`
+	Run    string `json:"run"`
 }
 
 // A Held is a request of a process that waits for a [Go].
@@ -104,11 +105,26 @@ type Held struct {
 	Spans    json.RawMessage `json:"spans"`  // likewise
 	Faults   json.RawMessage `json:"faults"` // likewise
 	Behind   []Limit         `json:"behind"` // the time limits of who waits for it
+	started
 
 	// Trace is the request so far. Its number is that of the store; it is the
 	// receiver's.
 	Trace   *traces.Trace `json:"-"`
 	Process Process       `json:"-"`
+}
+
+// started is what a held line has of a request whose begin was not announced.
+type started struct {
+	Verb        string `json:"verb"`
+	Ind         string `json:"ind"`
+	Began       int64  `json:"began"`
+	Parent      uint64 `json:"parent"`
+	ParentStep  string `json:"pstep"`
+	Caller      string `json:"caller"`
+	App         string `json:"app"`
+	Run         string `json:"run"`
+	Route       uint64 `json:"route"`
+	Traceparent string `json:"traceparent"`
 }
 
 // A Pair is an option of a request.

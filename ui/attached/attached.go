@@ -18,11 +18,11 @@ import (
 
 // A Source is what is watched.
 type Source interface {
-	// Processes are those that have come, in that order.
+	// Processes returns those that have come, in that order.
 	Processes() []probe.Process
-	// Terminal is that of the command that was started here; nil if none was.
+	// Terminal returns the one of the command that was started here; nil if none was.
 	Terminal() *terminal.Terminal
-	// Guide is what to set so that processes come.
+	// Guide returns what to set so that processes come.
 	Guide() string
 }
 

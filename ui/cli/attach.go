@@ -172,6 +172,7 @@ func (c *attachCommand) session() (*workspace, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Debug.Dir = "" // a breakpoint of the command line is for this time
 	if c.headless && c.p.ui.record == "" {
 		o.Recording = ""
 	}

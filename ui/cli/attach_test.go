@@ -3,12 +3,18 @@
 package cli_test
 
 import (
+	"bufio"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"indirtui/indirector/probe"
 	"indirtui/traces"
 	"indirtui/traces/export"
 	"indirtui/traces/store"
@@ -90,4 +96,113 @@ func TestAttachUsage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// attachSchema is the schema of the protocol.
+func attachSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	_, text, _ := indirtui("schema", "attach")
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema
+}
+
+// The lines of the protocol are as its schema has them, and those of a real process.
+func TestAttachSchema(t *testing.T) {
+	t.Parallel()
+	schema := attachSchema(t)
+	valid := func(line string) error {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err != nil {
+			return err
+		}
+		return schema.Validate(v)
+	}
+	t.Run("examples", func(t *testing.T) {
+		t.Parallel()
+		b, err := os.ReadFile("testdata/attach/lines.jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			if err := valid(line); err != nil {
+				t.Errorf("%v\n%s", err, line)
+			}
+		}
+		for _, line := range []string{`{"shell":1}`, `{"trace":0,"t":"2026-11-28T00:00:00Z","verb":"find","ind":"x","steps":[]}`, `{"attach":2,"conn":"x","pid":1}`, `[]`} {
+			if valid(line) == nil {
+				t.Errorf("%s is valid", line)
+			}
+		}
+	})
+	t.Run("puppet apply", func(t *testing.T) {
+		t.Parallel()
+		needPuppet(t)
+		lines := rawLines(t, "puppet", "apply", "--confdir", t.TempDir(), "--vardir", t.TempDir(), "-e", `notify { 'x': }`)
+		if len(lines) < 8 {
+			t.Errorf("got %d lines", len(lines))
+		}
+		for _, line := range lines {
+			if err := valid(line); err != nil {
+				t.Errorf("%v\n%s", err, line)
+			}
+		}
+	})
+}
+
+// rawLines are the lines that the probe writes while a command runs.
+func rawLines(t *testing.T, argv ...string) (lines []string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "attach")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := probe.WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var reading, accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			reading.Go(func() {
+				defer c.Close()
+				for s := bufio.NewScanner(c); s.Scan(); {
+					mu.Lock()
+					lines = append(lines, s.Text())
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	cmd, _, err := probe.Launch{Argv: argv, Env: os.Environ(), Dir: dir, Socket: l.Addr().String()}.Command()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	_ = l.Close()
+	accepting.Wait()
+	reading.Wait()
+	return lines
 }
