@@ -78,7 +78,7 @@ module IndirtuiProbe
       list = (@faults ||= [])
       return if list.size >= MOST
       origin = NAMES[step].tr(' ', '-') + (terminus ? " #{terminus}" : '')
-      hidden = Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
+      hidden = Left === e ? '' : Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
       list << [origin, NAMES[step], Text.message(e), hidden, shown, e]
     end
 
@@ -304,7 +304,7 @@ module IndirtuiProbe
     end
 
     def error_text
-      Exception === @error ? Text.message(@error) : @error.to_s
+      @error_text ||= Text.message(@error)
     end
 
     def append_more(b)
