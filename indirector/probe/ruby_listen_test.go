@@ -24,8 +24,8 @@ type message struct {
 	of   map[string]any
 }
 
-// is reports whether the message is of a kind: "trace", "held", and of a number.
-func (m *message) is(kind string) bool { _, ok := m.of[kind]; return ok }
+// is reports whether the message is of a kind: "trace", "held".
+func (m *message) is(kind string) bool { return strings.HasPrefix(m.raw, `{"`+kind+`":`) }
 
 func (m *message) text(name string) string { s, _ := m.of[name].(string); return s }
 
