@@ -10,6 +10,7 @@ module IndirtuiProbe
       @step = step
       hold = @link.hold
       result = nil
+      @held_before = @held
       at = IndirtuiProbe.now
       @inside = terminus
       begin
@@ -41,6 +42,7 @@ module IndirtuiProbe
     # It raised. Whether that is swallowed is seen later.
     def refused(step, verb, e, at)
       return @read_error = e if step == CACHE_READ && @verb != :expire
+      @failed = true
       why = case step
             when CACHE_READ then 'read-failed'
             when CACHE_WRITE then verb == :find ? 'read-failed' : 'failed'
@@ -61,7 +63,7 @@ module IndirtuiProbe
 
     # What the cache has. Whether it is good is for Puppet to find out.
     def read(result, at)
-      @found = [result, at - @at, IndirtuiProbe.now - at]
+      @found = [result, *step_time(at)]
       return unless @verb == :expire
       @reading = :expire
       is, why = result ? ['found', 'found'] : ['miss', 'not-found']
@@ -85,12 +87,13 @@ module IndirtuiProbe
     def from_terminus(verb, result, at)
       @terminus_done = true
       @terminus_answer = result
-      took = IndirtuiProbe.now - at
+      took = IndirtuiProbe.now - at - (@held - @held_before)
       return found(result, at, took) if verb == :find && result && !@injected
       @served = 'terminus' unless result.nil? || verb == :head && !result
       @served = 'terminus' if verb == :save
       is, why, about = terminus_words(verb, result)
       @steps[TERMINUS] = Steps.json(TERMINUS, is, why, about, at - @at, took)
+      @steps[EXPIRY_SET] = expiry_of(result) if verb == :find && !result.nil?
       date_all(result) if verb == :search && Array === result && !result.empty?
       @step = verb == :save || verb == :find ? CACHE_WRITE : CALLER
     end
@@ -100,8 +103,13 @@ module IndirtuiProbe
       @served = 'terminus'
       @asked_at = at - @at
       @asked_took = took
-      @plain = !result.respond_to?(:expiration) ? KEEPS_NONE : result.expiration ? KEPT : dated
+      @plain = expiry_of(result)
       @step = CACHE_WRITE
+    end
+
+    # Puppet dates what it found, unless it has a date.
+    def expiry_of(result)
+      !result.respond_to?(:expiration) ? KEEPS_NONE : result.expiration ? KEPT : dated
     end
 
     def terminus_words(verb, result)
@@ -125,7 +133,6 @@ module IndirtuiProbe
       ['nil', nil]
     end
 
-    # Puppet dates what it found, unless it has a date.
     def date_all(results)
       one = results.find { |x| x.respond_to?(:expiration) }
       @steps[EXPIRY_SET] = !one ? KEEPS_NONE : one.expiration ? KEPT : dated
@@ -236,6 +243,11 @@ module IndirtuiProbe
     # What the other side wants before the route is taken.
     def held_answer(v)
       @answered = [@link.hold.answer(self, v)] if v && @link.hold.replaces?(v)
+    end
+
+    # The answer is that of the other side.
+    def inject
+      @injected = true
     end
 
     # Another instance is saved.

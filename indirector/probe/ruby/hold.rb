@@ -101,7 +101,7 @@ module IndirtuiProbe
 
     # The answer that the other side wants instead.
     def answer(r, v)
-      r.injected = true unless v['skip']
+      r.inject unless v['skip']
       v['made']
     end
 
@@ -164,7 +164,7 @@ module IndirtuiProbe
     def act(r, arm, step, done, request, result, error)
       case arm['do']
       when 'fail' then { 'fail' => arm }
-      when 'set' then arm
+      when 'set' then arm['set'] || {}
       when 'delay'
         sleep [arm['ms'].to_i / 1000.0, 3600].min
         nil

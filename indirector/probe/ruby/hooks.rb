@@ -14,6 +14,10 @@ module IndirtuiProbe
     ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
   ].freeze
 
+  # That a request ended without an answer and without an error.
+  class Left < StandardError
+  end
+
   class << self
     # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
     def application
@@ -63,7 +67,7 @@ module IndirtuiProbe
       return link.finished(r.plain_line) if r.plain?
       if r.done then r.settle
       else
-        r.error ||= 'left by throw, or its thread was killed'
+        r.error ||= Left.new('left by throw, or its thread was killed')
         r.settle_failed
       end
       line = r.line
@@ -316,7 +320,7 @@ module IndirtuiProbe
       def terminus(terminus_name = nil)
         t = super
         return t unless (r = IndirtuiProbe.top)
-        r.terminus_chosen(terminus_name) if r.step == Steps::ROUTE && terminus_name && r.indirection.equal?(self)
+        r.terminus_chosen(terminus_name) if r.step == Steps::ROUTE && r.verb != :expire && terminus_name && r.indirection.equal?(self)
         Taps.tapped[t] || Taps.tap(t, self)
         t
       end

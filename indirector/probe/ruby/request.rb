@@ -27,7 +27,7 @@ module IndirtuiProbe
       @parent_step = @parent.step if @parent
       @steps = BLANK[verb].dup
       @step = 0
-      @held = 0
+      @held = @held_before = 0
       @at = IndirtuiProbe.now
     end
 
@@ -49,17 +49,21 @@ module IndirtuiProbe
       @steps[ROUTE] = Steps.json(ROUTE, 'raised', 'raised', @error && Text.message(@error))
     end
 
-    # Names of termini that are used differ from those known: they were set unseen.
-    def terminus_chosen(name, own = nil)
+    # The terminus that Puppet uses. Another than what was set was set unseen, or is
+    # what the other side wants.
+    def terminus_chosen(name, choice = nil)
       take_route unless @route
-      return if name.equal?(@route.value)
-      name = name.to_s
-      return if name == @route.terminus
-      @route = @route.own(@indirection.name, own || Choice.new(name, 'request', 'set unseen', nil))
+      return if name.equal?(@route.value) && !@own_cache
+      text = name.to_s
+      return if text == @route.terminus && !@own_cache
+      choice ||= Choice.new(name, @own_terminus ? 'you' : 'request', @own_terminus ? 'this request' : 'set unseen', nil)
+      cache = @own_cache && Choice.new(@own_cache, 'you', 'this request', nil)
+      @route = @route.own(@indirection.name, text == @route.terminus ? nil : choice, cache)
+      @steps[ROUTE] = @route.because
     end
 
     def step_time(from)
-      [from - @at, IndirtuiProbe.now - from]
+      [from - @at, IndirtuiProbe.now - from - (@held - @held_before)]
     end
 
     def span(step, kind, name, is, at, took, attributes = nil, err = nil)
@@ -78,7 +82,7 @@ module IndirtuiProbe
       list = (@faults ||= [])
       return if list.size >= MOST
       origin = NAMES[step].tr(' ', '-') + (terminus ? " #{terminus}" : '')
-      hidden = Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
+      hidden = Left === e ? '' : Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
       list << [origin, NAMES[step], Text.message(e), hidden, shown, e]
     end
 
@@ -115,6 +119,7 @@ module IndirtuiProbe
         @steps[FILTER] = @primary.respond_to?(:filter) ? NOT_FILTERED : NO_FILTER
         return
       end
+      return if @failed # the error was cleared
       unless @terminus_done
         @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
       end
@@ -146,6 +151,7 @@ module IndirtuiProbe
     end
 
     def settle_store
+      return if @failed
       if !@terminus_done && @verb == :save
         @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
       end
@@ -280,7 +286,7 @@ module IndirtuiProbe
       b << ",\"env\":#{environment}" if environment
       b << ",\"run\":#{Text.json(run)}" if run
       b << ",\"caller\":#{caller_json}#{family}"
-      b << ",\"out\":\"#{outcome}\",\"served\":\"#{@served || 'none'}\""
+      b << ",\"out\":\"#{outcome}\",\"served\":\"#{@injected ? 'sim' : @served || 'none'}\""
       set = flags
       b << ",\"flags\":[\"#{set.join('","')}\"]" if set
       b << @route.head if @route
@@ -304,7 +310,7 @@ module IndirtuiProbe
     end
 
     def error_text
-      Exception === @error ? Text.message(@error) : @error.to_s
+      @error_text ||= Text.message(@error)
     end
 
     def append_more(b)

@@ -46,6 +46,7 @@ module IndirtuiProbe
       @terminus = first ? first.terminus : ''
       @cache = cache ? cache.terminus : ''
       @primary = primary
+      @caches = caches
       reason = first ? first.by.tr(' ', '-') : ''
       @because = Steps.json(0, 'chosen', reason, first ? first.place : nil)
       @head = ",\"terminus\":#{Text.json(@terminus)}" + (@cache.empty? ? '' : ",\"cache\":#{Text.json(@cache)}") +
@@ -66,8 +67,8 @@ module IndirtuiProbe
     end
 
     # The route with what this request has of its own on top.
-    def own(name, choice)
-      Route.new(name, [choice] + @primary, [])
+    def own(name, choice, cache)
+      Route.new(name, [choice].compact + @primary, [cache].compact + @caches)
     end
   end
 
