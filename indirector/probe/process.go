@@ -38,7 +38,7 @@ func (p *Process) Title() string {
 // program is "puppet agent", "puppetserver", or what was run.
 func (p *Process) program() string {
 	switch {
-	case p.server():
+	case p.Server():
 		return "puppetserver"
 	case p.App != "":
 		return "puppet " + p.App
@@ -50,8 +50,8 @@ func (p *Process) program() string {
 	return "a process"
 }
 
-// server reports whether it is a server, whose run mode has two names.
-func (p *Process) server() bool {
+// Server reports whether it is a server, whose run mode has two names.
+func (p *Process) Server() bool {
 	return p.App == "server" || p.App == "master" || p.App == "puppetserver"
 }
 

@@ -142,7 +142,11 @@ func (s *site) attach(t testing.TB, n int, can, more string) *process {
 		}
 		return c
 	}
-	p := &process{t: t, out: dial(fmt.Sprintf(`{"attach":1,"conn":"%032x","pid":%d,"app":"agent","puppet":"7.23.0","can":[%s]%s}`, n, 4710+n, can, more))}
+	app := "agent"
+	if strings.HasPrefix(more, `,"instances"`) {
+		app = "server"
+	}
+	p := &process{t: t, out: dial(fmt.Sprintf(`{"attach":1,"conn":"%032x","pid":%d,"app":%q,"puppet":"7.23.0","can":[%s]%s}`, n, 4710+n, app, can, more))}
 	p.in = bufio.NewReader(dial(fmt.Sprintf(`{"listen":1,"conn":"%032x","pid":%d}`, n, 4710+n)))
 	return p
 }
@@ -221,7 +225,7 @@ func TestHeldAndEdited(t *testing.T) {
 	if got := h.Where().String(); got != "before terminus" || h.By != "b1" {
 		t.Errorf("held %s by %s", got, h.By)
 	}
-	if len(h.Waiters) != 2 || h.Waiters[0].Name != "http_read_timeout" {
+	if len(h.Waiters) != 1 || h.Waiters[0].Name != "runtimeout" {
 		t.Errorf("waiters: %v", h.Waiters)
 	}
 	plan, err := s.Plan(t.Context(), h.ID)
@@ -388,9 +392,9 @@ func TestDisabled(t *testing.T) {
 	s.add(t, "before terminus do hold")
 	p := s.attach(t, 1, `"hold","edit.key"`, `,"instances":1`)
 	p.next()
-	p.write(begin, heldLine("terminus", ""))
+	p.write(begin, heldLine("terminus", `,"behind":[["http_read_timeout",600000000000]]`))
 	h := s.one(t)
-	const cannot = "the probe in puppet agent (pid 4711) cannot do that"
+	const cannot = "the probe in puppetserver (pid 4711) cannot do that"
 	for name, want := range map[string]string{
 		"key": "", "env": cannot, "opt.server": cannot, "terminus": cannot, "ignore_cache_save": cannot,
 		"ignore_cache": "the cache read step is done",
@@ -402,8 +406,12 @@ func TestDisabled(t *testing.T) {
 	if err := s.Inject(h.ID, debugger.Action{Do: debugger.Fail}, debugger.Continue); err == nil || err.Error() != "inject fail: "+cannot {
 		t.Errorf("got %v", err)
 	}
-	if len(h.Waiters) != 1 || h.Waiters[0].Name != "the whole server (1 JRuby instance)" {
-		t.Errorf("waiters: %v", h.Waiters)
+	var names []string
+	for _, w := range h.Waiters {
+		names = append(names, w.Name)
+	}
+	if got, want := strings.Join(names, ", "), "http_read_timeout, borrow-timeout (default), the whole server (1 JRuby instance)"; got != want {
+		t.Errorf("waits %s, want %s", got, want)
 	}
 }
 

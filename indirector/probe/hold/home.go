@@ -25,7 +25,13 @@ type home struct {
 func homeOf(r *probe.Held, all []probe.Process, now time.Time) *home {
 	h := &home{process: r.Process, thread: r.Thread}
 	h.whole = r.Answer != nil && r.Answer.Text != "" && r.Answer.Redacted == 0
-	for _, limit := range r.Behind {
+	limits := r.Behind
+	if r.Process.Server() {
+		limits = append(slices.Clone(limits), borrowing(limits)...)
+	} else { // it asks others, and none asks it
+		limits = slices.DeleteFunc(slices.Clone(limits), func(l probe.Limit) bool { return l.Name == "http_read_timeout" })
+	}
+	for _, limit := range limits {
 		h.waiters = append(h.waiters, indirector.Waiter{Name: limit.Name, Until: now.Add(limit.Left)})
 	}
 	slices.SortStableFunc(h.waiters, func(a, b indirector.Waiter) int { return a.Until.Compare(b.Until) })
@@ -35,18 +41,29 @@ func homeOf(r *probe.Held, all []probe.Process, now time.Time) *home {
 	return h
 }
 
+// borrowing is how long others wait for an instance of a server, unless the probe knows
+// that: what jruby-puppet.borrow-timeout is by default.
+func borrowing(known []probe.Limit) []probe.Limit {
+	if slices.ContainsFunc(known, func(l probe.Limit) bool { return strings.HasPrefix(l.Name, "borrow-timeout") }) {
+		return nil
+	}
+	return []probe.Limit{{Name: "borrow-timeout (default)", Left: 20 * time.Minute}}
+}
+
 // stopped is what stops while a request is held in an instance of a server; "" if that
 // is no such process.
 func stopped(p *probe.Process, all []probe.Process) string {
-	if p.Instances == 0 {
+	if !p.Server() {
 		return ""
 	}
-	instances, held := max(p.Instances, 1), 1
+	instances, held := 1, 1 // each has a connection of its own
 	for i := range all {
-		if o := &all[i]; o.PID == p.PID && o.Conn != p.Conn && o.Held > 0 {
-			held++
+		if o := &all[i]; o.PID == p.PID && o.Conn != p.Conn {
+			instances++
+			held += min(o.Held, 1)
 		}
 	}
+	instances = max(instances, p.Instances)
 	switch {
 	case instances == 1:
 		return "the whole server (1 JRuby instance)"
