@@ -141,6 +141,7 @@ type Store struct {
 	clean    cleanSlots
 	pairs    cleanPairs
 	newest   atomic.Pointer[any] // the last instance
+	askers   atomic.Pointer[func(*traces.Traceparent) uint64]
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -219,8 +220,10 @@ func newStore(opts Options) *Store {
 	return s
 }
 
-// Begin adds a request and returns its number, or 0 after Close.
+// Begin adds a request and returns its number, or 0 after Close. The trace has
+// no number yet, or one of Reserve.
 func (s *Store) Begin(t *traces.Trace) uint64 {
+	s.asker(t)
 	var run uint64
 	if t.Run != "" {
 		run = maphash.String(s.seed, t.Run)
@@ -230,8 +233,7 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 		s.mu.Unlock()
 		return 0
 	}
-	s.last++
-	id := s.last
+	id := s.number(t.ID)
 	c, r := s.make(id)
 	s.rows++
 	r.start, r.bits, r.verb, r.flags = nanos(t.Start), present, uint8(t.Verb), uint8(t.Flags)
@@ -249,9 +251,12 @@ func (s *Store) Begin(t *traces.Trace) uint64 {
 	s.linkParent(id, r, t.Parent)
 	s.linkReplay(id, r, t.Previous)
 	if t.Run != "" {
-		newest := s.byRun.at(run)
-		s.linkRun(id, r, *newest)
-		*newest = id
+		if newest := s.byRun.at(run); *newest < id {
+			s.linkRun(id, r, *newest)
+			*newest = id
+		} else {
+			s.joinRun(id, r, t.Run)
+		}
 		s.nameRun(id, r, t.Transaction)
 	}
 	s.stats.begin(r.start)
@@ -276,6 +281,7 @@ func (s *Store) End(t *traces.Trace, instance any) {
 	}
 	r.took, r.verb, r.flags, r.served = int64(t.Took), uint8(t.Verb), uint8(t.Flags), uint8(t.Served)
 	r.env = c.intern(ofEnvironment, t.Environment)
+	s.lateRun(r, c, t)
 	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Kind)
 	r.cache, r.cacheBy = c.intern(ofCache, cache.Terminus), uint8(cache.Kind)
 	if c.names.name(r.key) != t.Key { // it was changed while it was held

@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
+	"indirtui/indirector/probe/hold"
 	"indirtui/traces"
 	"indirtui/ui/screen"
 	"indirtui/ui/term"
@@ -51,6 +52,9 @@ type Env struct {
 	Commands Commander // nil if there are no commands
 	// Debugger holds requests; nil if nothing can be held, as in a recording.
 	Debugger *debugger.Debugger
+	// Processes are other processes, whose requests the Debugger holds, too. Nil if
+	// none can be attached.
+	Processes *hold.Holder
 	// Problems returns what is wrong with the configuration, the worst first. It may
 	// hold secrets. Nil if there is none to read, as in a recording.
 	Problems func() []string
@@ -65,6 +69,9 @@ type Env struct {
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
 	Probe func(ctx context.Context, address string) string
+	// Several reports whether requests of several processes are watched, so that each
+	// names its own. Nil is never.
+	Several func() bool
 	// Selection returns the filter of the list of requests and the request that its
 	// cursor is on. Nil if there is no list.
 	Selection func() (filter string, request uint64)

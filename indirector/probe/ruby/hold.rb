@@ -23,6 +23,7 @@ module IndirtuiProbe
     def take(m)
       case
       when m['go'] then go(m)
+      when m['piece'] then piece(m)
       when m['only'], m['arm'] then arm(m)
       when m['disarm'] then disarm(m['disarm'])
       when m['swap'] then swap(m)
@@ -48,8 +49,15 @@ module IndirtuiProbe
       end
     end
 
+    # A part of a value that is too long for the line that lets a request go on.
+    def piece(m)
+      slot = @held[m['piece']] or return
+      slot[:text] = slot[:text].to_s + m['text'].to_s
+    end
+
     def go(m)
       slot = @held[m['go']] or return
+      m['value']['text'] = slot[:text] if m['value'] && slot[:text]
       @lock.synchronize do
         slot[:verdict] = m
         slot[:wake].signal
@@ -147,7 +155,7 @@ module IndirtuiProbe
 
     def matches?(a, r, name)
       a['step'] == name && (a['verb'].nil? || a['verb'] == r.verb.to_s) && (a['ind'].nil? || a['ind'] == r.name) &&
-        (a['key'].nil? || File.fnmatch(a['key'], Text.of(r.key))) && (a['terminus'].nil? || a['terminus'] == r.terminus_at(name))
+        (a['key'].nil? || File.fnmatch(a['key'], Text.of(r.key), File::FNM_DOTMATCH | (a['key'] =~ /[[:upper:]]/ ? 0 : File::FNM_CASEFOLD))) && (a['terminus'].nil? || a['terminus'] == r.terminus_at(name))
     end
 
     # Counts for an arm of the nth.
@@ -179,7 +187,7 @@ module IndirtuiProbe
       limit = [arm['limit'] ? arm['limit'].to_i : LIMIT, 24 * 3600 * 1000].min
       slot = { :wake => ConditionVariable.new }
       @held[r.id] = slot
-      r.announced = true
+      announce(r)
       @link.urgent(r.held_line(step, done, arm, limit, request, result, error))
       @lock.synchronize do
         until slot[:verdict] || @link.over?
@@ -197,6 +205,15 @@ module IndirtuiProbe
     ensure
       @held.delete(r.id)
       r.was_held(IndirtuiProbe.now - from, step, from) if from
+    end
+
+    # A request that is held begins for the other side, too, and so do those that
+    # wait for it.
+    def announce(r)
+      return if r.nil? || r.announced || !r.link.equal?(@link)
+      announce(r.parent)
+      r.announced = true
+      @link.urgent(r.begin_line)
     end
 
     # Changes what is asked.
