@@ -50,7 +50,7 @@ func TestRubyHolds(t *testing.T) {
 		fmt.Fprintf(&script, "one('%s') { puts '== %s' ; %s }\n", tt.name, tt.name, tt.script)
 	}
 	var held []message
-	l := listen(t, &listener{
+	l := listenHere(t, &listener{
 		ready: func(send func(string)) {
 			for i, tt := range tests {
 				send(fmt.Sprintf(`{"arm":%d,"do":"hold","ind":"probed",%s,"limit":60000}`, i+1, tt.arm))
@@ -98,7 +98,7 @@ func TestRubyHolds(t *testing.T) {
 func TestRubySteppingInto(t *testing.T) {
 	t.Parallel()
 	var stops []string
-	l := listen(t, &listener{})
+	l := listenHere(t, &listener{})
 	l.ready = func(send func(string)) { send(`{"arm":1,"do":"hold","step":"route","key":"a","once":true,"limit":60000}`) }
 	l.held = func(m *message) string {
 		stops = append(stops, m.text("key")+" "+m.text("step"))
@@ -119,7 +119,7 @@ func TestRubySteppingInto(t *testing.T) {
 // refused.
 func TestRubySwaps(t *testing.T) {
 	t.Parallel()
-	l := listen(t, &listener{})
+	l := listenHere(t, &listener{})
 	l.held = func(m *message) string {
 		switch m.text("key") {
 		case "one":
@@ -161,7 +161,7 @@ func TestRubySwaps(t *testing.T) {
 // nothing that was asked for stays.
 func TestRubyGoesOn(t *testing.T) {
 	t.Parallel()
-	l := listen(t, &listener{})
+	l := listenHere(t, &listener{})
 	held := make(chan struct{})
 	l.held = func(m *message) string {
 		close(held)
@@ -188,7 +188,7 @@ func TestRubyGoesOn(t *testing.T) {
 // The limit of an arm ends a hold, too; delays and failures need no answer.
 func TestRubyArms(t *testing.T) {
 	t.Parallel()
-	l := listen(t, &listener{ready: func(send func(string)) {
+	l := listenHere(t, &listener{ready: func(send func(string)) {
 		send(`{"arm":1,"do":"hold","step":"route","key":"a","limit":50}`)
 		send(`{"arm":2,"do":"delay","step":"terminus","key":"b","ms":30}`)
 		send(`{"arm":3,"do":"fail","step":"terminus","key":"c","message":"injected","once":true}`)

@@ -68,8 +68,8 @@ type listener struct {
 	problems []string
 }
 
-// listen starts a listener on a socket in a directory of its own.
-func listen(t testing.TB, l *listener) *listener {
+// listenHere starts a listener on a socket in a directory of its own.
+func listenHere(t testing.TB, l *listener) *listener {
 	t.Helper()
 	if l.path == "" {
 		dir, err := os.MkdirTemp("", "probe")

@@ -29,7 +29,7 @@ func TestRubyParents(t *testing.T) {
 	for _, tt := range tests {
 		fmt.Fprintf(&script, "one('%s') { %s }\n", tt.name, tt.script)
 	}
-	l := listen(t, &listener{})
+	l := listenHere(t, &listener{})
 	l.script(t, script.String())
 	l.check(t, 1)
 	got := l.cases("trace")
@@ -49,7 +49,7 @@ func TestRubyForks(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := listen(t, &listener{})
+			l := listenHere(t, &listener{})
 			l.script(t, tt.script)
 			l.check(t, 2)
 			parent := l.all("attach")[0].conn
@@ -189,7 +189,7 @@ out: err none`},
 	for _, tt := range tests {
 		fmt.Fprintf(&script, "one('%s') { %s }\n", tt.name, tt.script)
 	}
-	l := listen(t, &listener{})
+	l := listenHere(t, &listener{})
 	l.script(t, script.String())
 	l.check(t, 1)
 	cases := l.cases("trace")
