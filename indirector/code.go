@@ -99,7 +99,7 @@ func (s *CodeStops) Armed() bool { return s.call.x.stops.has(inCode) }
 // *LeftOut leaves a step of a resource out, and ErrAgain takes one that failed once more.
 func (s *CodeStops) Hold(ctx context.Context, at Code, place CodePlace) error {
 	c := s.call
-	stop := &Stop{call: c, Request: &c.req, Trace: c.live.Trace, Point: c.point(traces.Terminus), Code: &at, freeze: place.Freeze}
+	stop := &Stop{live: &c.live, call: c, Request: &c.req, Trace: c.live.Trace, Point: c.point(traces.Terminus), Code: &at, freeze: place.Freeze}
 	v, err := c.x.cfg.Debugger.Hold(ctx, stop)
 	c.waited(v)
 	for _, p := range v.Variables {

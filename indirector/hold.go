@@ -60,25 +60,72 @@ const handsOver StopSet = 1 << (2 * traces.Caller)
 // read on the goroutine of the request, and copied by Freeze.
 type Stop struct {
 	Point   traces.Point
-	Done    bool // false before the step, true after it
-	Last    bool // after the last step: only traces.Caller follows
+	Done    bool          // false before the step, true after it
+	Last    bool          // after the last step: only traces.Caller follows
+	set     bool          // the last verdict gave an answer
+	Served  traces.Served // ByNone if there is no answer yet
 	Request *Request
 	Trace   *traces.Trace // read Spans, Faults and Notes only within Look
 	Value   any           // the answer so far
-	Served  traces.Served // ByNone if there is no answer yet
 	Err     error         // of the step; nil before it
 	Code    *Code         // in a program that the terminus runs; nil between steps
 
-	call   *call
-	set    bool // the last verdict gave an answer
+	live   *traces.Live
+	call   *call // nil if home is another process
+	home   Home
 	freeze func(*Code)
 }
 
+// NewStop returns a Stop of a request that runs elsewhere, for the caller to fill in
+// what is exported but the Trace, which is that of live.
+func NewStop(live *traces.Live, home Home) *Stop {
+	return &Stop{Trace: live.Trace, live: live, home: home}
+}
+
+// A Home is where a stopped request runs: in this process, or in another one. It is
+// safe for concurrent use.
+type Home interface {
+	// String names the process: "puppet agent (pid 4711)". "" is this one.
+	String() string
+	// Plan predicts the rest of a request that stopped there, going on as req, which is
+	// not nil. Nothing is executed.
+	Plan(ctx context.Context, st *State, req *Request) Forecast
+	// Disabled returns why something cannot be done to the request there; "" if it can.
+	// It is named as in breakpoints: an action ("fail") or what is set ("key", "opt.NAME").
+	Disabled(what string) string
+	// Waiters returns what else waits until the request goes on, or is about to give up.
+	Waiters() []Waiter
+}
+
+// A Waiter waits until a stopped request goes on.
+type Waiter struct {
+	Name  string    // "http_read_timeout", "the whole server (1 JRuby instance)"
+	Until time.Time // when it gives up; zero is never
+}
+
+// here is this process as the Home of a request.
+type here struct {
+	x  *Indirector
+	to *resolved // nil before the route
+}
+
+func (here) String() string         { return "" }
+func (here) Disabled(string) string { return "" }
+func (here) Waiters() []Waiter      { return nil }
+
+// Home returns where the request runs.
+func (s *Stop) Home() Home {
+	if s.call == nil {
+		return s.home
+	}
+	return here{s.call.x, s.call.to}
+}
+
 // Look calls f with the trace while nothing is added to it.
-func (s *Stop) Look(f func(*traces.Trace)) { s.call.live.Look(f) }
+func (s *Stop) Look(f func(*traces.Trace)) { s.live.Look(f) }
 
 // Held is how long the request has waited for the user so far.
-func (s *Stop) Held() time.Duration { return s.call.live.Held() }
+func (s *Stop) Held() time.Duration { return s.live.Held() }
 
 // Outcome returns the outcome if the request ended here; traces.Run if neither
 // cache nor terminus has been asked.
@@ -87,7 +134,7 @@ func (s *Stop) Outcome() traces.Outcome {
 	if s.Err == nil && s.Served == traces.ByNone && !answered {
 		return traces.Run
 	}
-	return s.call.live.Outcome(s.Served, s.Err != nil)
+	return s.live.Outcome(s.Served, s.Err != nil)
 }
 
 // A Verdict is how a request goes on. The zero Verdict lets it go on as it is.
@@ -125,7 +172,7 @@ func (x *Indirector) Holds() bool {
 // the step.
 func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, err error) {
 	if c.stop == nil {
-		c.stop = &Stop{call: c, Request: &c.req, Trace: c.live.Trace}
+		c.stop = &Stop{live: &c.live, call: c, Request: &c.req, Trace: c.live.Trace}
 	}
 	stop := c.stop
 	stop.Point, stop.Done, stop.Last = c.point(s), done, last
@@ -329,9 +376,16 @@ type State struct {
 	Served  traces.Served
 	Err     error
 	Code    *Code // with calls and variables; nil between steps
+	Home    Home
+}
 
-	x  *Indirector
-	to *resolved // nil before the route
+// Plan predicts the rest of a stopped request, going on as req; nil is
+// unchanged. Nothing is executed.
+func (st *State) Plan(ctx context.Context, req *Request) Forecast {
+	if req == nil {
+		req = &st.Request
+	}
+	return st.Home.Plan(ctx, st, req)
 }
 
 // Freeze returns the State of the request. It must be called before Hold
@@ -339,7 +393,7 @@ type State struct {
 func (s *Stop) Freeze() *State {
 	st := &State{
 		Point: s.Point, Done: s.Done, Last: s.Last, Request: *s.Request,
-		Value: s.Value, Served: s.Served, Err: s.Err, x: s.call.x, to: s.call.to,
+		Value: s.Value, Served: s.Served, Err: s.Err, Home: s.Home(),
 	}
 	s.Look(func(t *traces.Trace) { st.Trace = t.Clone() })
 	if s.Code != nil {

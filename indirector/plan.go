@@ -18,6 +18,7 @@ type Forecast struct {
 	Terminus string
 	Cache    string
 	Why      string // one sentence
+	Unseen   string // why caches and termini were not looked into; "" if they were
 }
 
 // Plan predicts req under routes; nil is the routes in force. Nothing is
@@ -27,51 +28,71 @@ func (x *Indirector) Plan(ctx context.Context, req *Request, routes Routes) Fore
 	if routes != nil {
 		t = x.newTable(routes, t, "", "")
 	}
-	p := planner{ctx: ctx, x: x, req: *req, to: t.by[req.Indirection], sure: true}
+	p := planner{ctx: ctx, x: x, plans: x.plans, req: *req, to: t.by[req.Indirection], sure: true}
 	if p.to == nil || req.Verb == traces.NoVerb || req.Verb > Expire {
 		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown, About: req.Indirection}, fmt.Sprintf(msgNoIndirection, req.Indirection))
 		return p.out
 	}
-	p.out.Steps = x.plans.blanks[req.Verb]
-	p.goOn(x.plans.steps[req.Verb])
+	p.out.Steps = p.plans.blanks[req.Verb]
+	p.goOn(p.plans.steps[req.Verb])
 	return p.out
 }
 
-// Plan predicts the rest of a stopped request, going on as req; nil is
-// unchanged. Nothing is executed.
-func (st *State) Plan(ctx context.Context, req *Request) Forecast {
-	p := planner{ctx: ctx, x: st.x, req: st.Request, to: st.to, served: st.Served, sure: true, value: st.Value}
-	if req != nil {
-		p.req = *req
-		p.req.Indirection, p.req.Verb, p.req.looks = st.Request.Indirection, st.Request.Verb, st.Request.looks
-	}
+// Plan implements [Home].
+func (h here) Plan(ctx context.Context, st *State, req *Request) Forecast {
+	p := planner{ctx: ctx, x: h.x, plans: h.x.plans, req: *req, to: h.to, served: st.Served, sure: true, value: st.Value}
+	p.req.Indirection, p.req.Verb, p.req.looks = st.Request.Indirection, st.Request.Verb, st.Request.looks
 	if p.to == nil {
-		p.to = st.x.table.Load().by[p.req.Indirection]
+		p.to = h.x.table.Load().by[p.req.Indirection]
 	} else if p.req.Terminus != st.Request.Terminus || p.req.Cache != st.Request.Cache {
-		p.to = st.x.own(st.x.table.Load().by[p.req.Indirection], &p.req)
+		p.to = h.x.own(h.x.table.Load().by[p.req.Indirection], &p.req)
 	}
 	p.out.Steps = st.Trace.Steps
 	if p.to == nil {
 		p.stop(traces.Route, traces.Because{Reason: traces.TerminusUnknown, About: p.req.Indirection}, fmt.Sprintf(msgNoIndirection, p.req.Indirection))
 		return p.out
 	}
-	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
-	if st.to != nil && p.to.primaryHolder != nil && p.req.Verb != Expire {
-		if err := p.to.primaryHolder.open(st.x); err != nil {
+	if h.to != nil && p.to.primaryHolder != nil && p.req.Verb != Expire {
+		if err := p.to.primaryHolder.open(h.x); err != nil {
+			p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
 			p.stop(traces.Terminus, traces.Because{Reason: traces.TerminusUnknown, About: p.out.Terminus}, Message(err))
 			return p.out
 		}
 	}
+	return p.rest(st)
+}
+
+// Foresee is Plan of a request that runs elsewhere: from the candidates in its trace
+// alone. Unseen is why nothing else is looked into.
+func (st *State) Foresee(req *Request, unseen string) Forecast {
+	to := &resolved{primary: st.Trace.Primary.Winner(), cache: st.Trace.Cache.Winner()}
+	named := func(name string) traces.Choice {
+		return traces.Choice{Terminus: name, Kind: cmp.Or(req.By, traces.FromRequest), Source: req.Source}
+	}
+	if req.Terminus != "" && req.Terminus != to.primary.Terminus {
+		to.primary = named(req.Terminus)
+	}
+	if req.Cache != "" && req.Cache != to.cache.Terminus {
+		to.cache = named(req.Cache)
+	}
+	p := planner{plans: newPlans(), req: *req, to: to, served: st.Served, sure: true, value: st.Value}
+	p.out.Steps, p.out.Unseen = st.Trace.Steps, unseen
+	return p.rest(st)
+}
+
+// rest predicts the steps that a stopped request has not taken.
+func (p *planner) rest(st *State) Forecast {
+	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
 	if st.Err != nil {
 		p.out.Outcome, p.out.Why = traces.Err, "it fails: "+firstLine(Message(st.Err))
 		return p.out
 	}
-	steps := st.x.plans.steps[p.req.Verb]
+	steps := p.plans.steps[p.req.Verb]
 	for len(steps) > 0 && (steps[0].name < st.Point.Step || st.Done && steps[0].name == st.Point.Step) {
 		steps = steps[1:]
 	}
 	for _, s := range steps {
-		p.out.Steps[s.name] = st.x.plans.blanks[p.req.Verb][s.name]
+		p.out.Steps[s.name] = p.plans.blanks[p.req.Verb][s.name]
 	}
 	p.goOn(steps)
 	return p.out
@@ -79,7 +100,8 @@ func (st *State) Plan(ctx context.Context, req *Request) Forecast {
 
 type planner struct {
 	ctx     context.Context
-	x       *Indirector
+	x       *Indirector // nil if the request runs elsewhere
+	plans   *plans
 	req     Request
 	to      *resolved
 	served  traces.Served
@@ -118,7 +140,10 @@ func (p *planner) conclude() {
 	case !p.sure:
 		out.Outcome, out.Served = traces.Run, traces.ByNone
 		out.Why = "terminus " + p.owners(p.to.primary) + " would be asked"
-		if p.out.Steps[traces.CacheRead].Because.Reason == traces.Asked {
+		switch traces.Asked {
+		case out.Steps[traces.Expiry].Because.Reason:
+			out.Why = "cache " + p.owners(p.to.cache) + " would answer unless that has expired"
+		case out.Steps[traces.CacheRead].Because.Reason:
 			out.Why = "cache " + p.owners(p.to.cache) + " would be asked, and then perhaps terminus " + p.owners(p.to.primary)
 		}
 	case p.served == traces.ByInjection:
@@ -151,7 +176,7 @@ func (p *planner) step(s traces.Step) (q traces.Question, known bool) {
 		switch {
 		case p.req.Remote == nil || p.req.Remote.Node == "":
 			return because(traces.NotChecked, traces.NoNodeInRequest, "")
-		case p.to.primaryHolder.authorizer == nil:
+		case p.here() && p.to.primaryHolder.authorizer == nil:
 			return because(traces.Allowed, traces.NoRule, "")
 		}
 		return because(traces.NotReached, traces.Asked, "terminus "+p.to.primary.Terminus)
@@ -159,7 +184,7 @@ func (p *planner) step(s traces.Step) (q traces.Question, known bool) {
 		switch {
 		case p.req.Instance == nil:
 			return because(traces.OK, traces.NothingToValidate, "")
-		case p.to.primaryHolder.validator != nil:
+		case !p.here() || p.to.primaryHolder.validator != nil:
 			return because(traces.NotReached, traces.Asked, "terminus "+p.to.primary.Terminus)
 		}
 		if err := p.to.spec.Validate(p.req.Instance, p.req.Key); err != nil {
@@ -183,7 +208,21 @@ func (p *planner) step(s traces.Step) (q traces.Question, known bool) {
 	return q, false
 }
 
+// here reports whether the request runs in this process, where its termini are known.
+func (p *planner) here() bool { return p.x != nil }
+
+// caches reports whether there is a cache.
+func (p *planner) caches() bool {
+	if p.here() {
+		return p.to.cacheHolder != nil
+	}
+	return p.to.cache.Terminus != "" && p.to.cache.Terminus != Off
+}
+
 func (p *planner) route() (q traces.Question, known bool) {
+	if !p.here() {
+		return p.chosen(), true
+	}
 	p.out.Terminus, p.out.Cache = p.to.primary.Terminus, p.to.cache.Terminus
 	if p.req.Terminus != "" || p.req.Cache != "" {
 		p.to = p.x.own(p.to, &p.req)
@@ -203,12 +242,16 @@ func (p *planner) route() (q traces.Question, known bool) {
 		p.stop(traces.Route, traces.Because{Reason: traces.EnvNotFound, About: p.req.Environment}, Message(err))
 		return q, false
 	}
-	return traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: p.to.primary.Kind.Reason(), About: p.to.primary.Source}}, true
+	return p.chosen(), true
+}
+
+func (p *planner) chosen() traces.Question {
+	return traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: p.to.primary.Kind.Reason(), About: p.to.primary.Source}}
 }
 
 func (p *planner) cacheRead() (q traces.Question, known bool) {
 	switch {
-	case p.to.cacheHolder == nil:
+	case !p.caches():
 		q.Answer, q.Because = traces.NotAsked, traces.Because{Reason: traces.NoCacheRouted}
 		return q, true
 	case p.req.Verb == Expire && p.req.Flags&traces.IgnoreCacheSave != 0:
@@ -248,6 +291,11 @@ func (p *planner) expiry() (q traces.Question, known bool) {
 	if e, ok := p.value.(Expirer); ok {
 		at = e.Expiration()
 	}
+	if !p.here() {
+		q.Because = traces.Because{Reason: traces.Asked, About: "cache " + p.to.cache.Terminus}
+		p.sure = false
+		return q, true
+	}
 	now := p.x.now()
 	switch {
 	case at.IsZero() && !p.to.cacheHolder.keepsExpiry:
@@ -279,7 +327,7 @@ func (p *planner) terminus() (q traces.Question, known bool) {
 		return skip(traces.SkippedIgnoreTerminus)
 	case looks && p.served == traces.ByCache:
 		return skip(traces.SkippedCacheHit)
-	case p.to.primaryHolder.verbs[verb] == nil:
+	case p.here() && p.to.primaryHolder.verbs[verb] == nil:
 		p.stop(traces.Terminus, traces.Because{Reason: traces.VerbMissing, About: verb.String()}, fmt.Sprintf("terminus %s has no %s", name, verb))
 		return q, false
 	case p.passedLacks(verb):
@@ -321,7 +369,10 @@ func (p *planner) expirySet() (q traces.Question, known bool) {
 	case p.sure && p.served != traces.ByTerminus:
 		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.EarlierStepAnswered}}, true
 	}
-	ttl := traces.Because{Reason: traces.TTL, About: "now + " + cmp.Or(p.to.dated.About, p.to.ttl().String())}
+	ttl := traces.Because{Reason: traces.TTL, About: "now + its ttl"}
+	if p.here() {
+		ttl.About = "now + " + cmp.Or(p.to.dated.About, p.to.ttl().String())
+	}
 	switch v := p.value.(type) {
 	case nil:
 		return traces.Question{Because: ttl}, true
@@ -340,7 +391,7 @@ func (p *planner) cacheWrite() (q traces.Question, known bool) {
 	}
 	verb := p.req.Verb
 	switch {
-	case p.to.cacheHolder == nil:
+	case !p.caches():
 		return skip(traces.Because{Reason: traces.NoCacheRouted})
 	case p.served == traces.ByInjection:
 		return skip(notStored)
@@ -360,7 +411,7 @@ func (p *planner) filter() (q traces.Question, known bool) {
 	switch {
 	case p.sure && p.served != traces.ByTerminus && p.served != traces.ByCache:
 		return traces.Question{Answer: traces.NotAsked, Because: traces.Because{Reason: traces.SkippedNoResult}}, true
-	case p.to.primaryHolder.filter == nil:
+	case p.here() && p.to.primaryHolder.filter == nil:
 		return traces.Question{Answer: traces.Unfiltered, Because: traces.Because{Reason: traces.TerminusHasNoFilter}}, true
 	case p.sure && p.served == traces.ByCache:
 		return traces.Question{Answer: traces.Unfiltered, Because: traces.Because{Reason: traces.CacheNotFiltered}}, true
@@ -370,24 +421,33 @@ func (p *planner) filter() (q traces.Question, known bool) {
 
 // passed returns the terminus to which that of a choice would pass the request on.
 func (p *planner) passed(c traces.Choice) traces.Choice {
+	if !p.here() {
+		return traces.Choice{}
+	}
 	return p.x.Passed(p.req.Indirection, c.Terminus, &p.req)
 }
 
 // owners is the terminus of a choice, and the one to which it would pass the request
 // on. Rule STORE-SC-10.
 func (p *planner) owners(c traces.Choice) string {
-	return traces.Owners(c.Terminus, p.passed(c).Terminus)
+	return traces.Owners(cmp.Or(c.Terminus, "of the process"), p.passed(c).Terminus)
 }
 
 // passedLacks reports whether the terminus to which the request would be passed on
 // lacks the verb. What comes of a destroy is up to the one that passes it on.
 func (p *planner) passedLacks(verb Verb) bool {
+	if !p.here() {
+		return false
+	}
 	d := p.x.cfg.Registry.Descriptor(p.req.Indirection, p.passed(p.to.primary).Terminus)
 	return d != nil && verb != Destroy && VerbsOf(d.Type)[verb] == nil
 }
 
 // peek looks into a terminus, or into the one to which it would pass the request on.
 func (p *planner) peek(h *holder) (e Entry, known bool, err error) {
+	if !p.here() {
+		return Entry{}, false, nil
+	}
 	if c := p.passed(traces.Choice{Terminus: h.name}); c.Terminus != "" {
 		h = p.x.holder(h.indirection, traces.Choice{Terminus: c.Terminus})
 	}

@@ -85,7 +85,7 @@ func (r *Model) tabs() term.Line {
 	}
 	if r.sourceAbove(l.Width() + right.Width()) {
 		var with term.Line
-		with.Put(term.Quiet, r.cfg.Source+"  ")
+		with.Put(term.Quiet, r.source+"  ")
 		with.Append(right)
 		right = with
 	}
@@ -115,7 +115,7 @@ func (r *Model) wellStores(room int) (text string) {
 // sourceAbove reports whether the source stands beside tabs and state of the given
 // width. If not, it is in the lower border.
 func (r *Model) sourceAbove(width int) bool {
-	return r.cfg.Source != "" && width+utf8.RuneCountInString(r.cfg.Source)+4 < r.width
+	return r.source != "" && width+utf8.RuneCountInString(r.source)+4 < r.width
 }
 
 // badge is the name of the program.
@@ -285,11 +285,11 @@ func (r *Model) status(foot term.Line) term.Title {
 		put(30, term.Quiet, term.Clean(r.cfg.Fleet).String())
 	case r.cfg.Replay != "":
 		put(30, term.Quiet, filepath.Base(r.cfg.Replay))
-	case r.cfg.Source != "":
+	case r.source != "":
 		columns, state := r.tabColumns(), r.state()
 		if !r.sourceAbove(columns[len(columns)-1] + state.Width() + 1) {
 			const most = 30
-			put(85, term.Quiet, term.Clean(r.cfg.Source).CutMiddle(most).String())
+			put(85, term.Quiet, term.Clean(r.source).CutMiddle(most).String())
 		}
 	}
 	if r.env.Writable {

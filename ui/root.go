@@ -8,6 +8,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -91,6 +92,7 @@ type Model struct {
 
 	problems int // what is wrong with Puppet's configuration, as of the last snapshot
 	stores   []stores.State
+	source   string // as of the last snapshot
 }
 
 // Messages of the root to itself.
@@ -100,7 +102,7 @@ type (
 )
 
 func newModel(cfg Config, env *session.Env) *Model {
-	r := &Model{cfg: cfg, env: env}
+	r := &Model{cfg: cfg, env: env, source: cfg.Source}
 	list := requests.New(env)
 	failed := requests.NewFailures(env)
 	env.Selection = list.Selection
@@ -249,6 +251,10 @@ func (r *Model) recount() {
 	}
 	if r.cfg.Stores != nil {
 		r.stores = r.cfg.Stores()
+	}
+	r.source = r.cfg.Source
+	if r.cfg.Watched != nil {
+		r.source = cmp.Or(r.cfg.Watched(), r.source)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
+	"indirtui/indirector/probe/hold"
 	"indirtui/indirector/stores"
 	"indirtui/traces"
 	"indirtui/ui/screen"
@@ -53,13 +54,18 @@ type Config struct {
 	RedactText func(text string) (string, int)
 	Probe      func(ctx context.Context, address string) string // asks a server how it is
 
-	Debugger *debugger.Debugger             // nil if nothing can be held
-	Ignored  []string                       // rules of what does not count in comparisons
-	Keep     func(name string, v any) error // writes what is kept for the project
+	Debugger *debugger.Debugger // nil if nothing can be held
+	// Processes are other processes, whose requests the Debugger holds, too. May be nil.
+	Processes *hold.Holder
+	Ignored   []string                       // rules of what does not count in comparisons
+	Keep      func(name string, v any) error // writes what is kept for the project
 
 	Theme   *term.Theme // nil is chosen by the environment
 	Remap   map[screen.Action][]string
 	Source  string                          // "in process"; for the line of tabs
+	Tables  func() []session.Table          // the routes of processes that are watched; it may be nil
+	Several func() bool                     // several processes are watched now; it may be nil
+	Watched func() string                   // the processes that are watched now, instead of the source; "" is none. It may be nil
 	Demo    bool                            // it is the demo, which the tour is made for
 	Replay  string                          // the recording that is shown; "" if it is live
 	Fleet   string                          // the database whose instances are shown; "" if it is none
@@ -275,8 +281,8 @@ func Build(cfg Config) *Model {
 			Theme: cfg.Theme, Keys: keys, Undo: new(screen.Undos), Events: new(screen.Events),
 			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Exec: cfg.Hooks.Exec, Save: cfg.Save, Keep: cfg.Keep, Still: cfg.Still,
 		},
-		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Probe: cfg.Probe, Problems: cfg.Problems,
-		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText,
+		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Processes: cfg.Processes, Probe: cfg.Probe, Problems: cfg.Problems,
+		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText, Several: cfg.Several, Tables: cfg.Tables,
 		State: session.State{Ignored: cfg.Ignored, Writable: cfg.Writable}, Ages: cfg.Ages,
 	}
 	if cfg.Commands != nil {

@@ -86,6 +86,9 @@ func (d *Debugger) perform(ctx context.Context, t *turn, b *breakpoint, s *indir
 			return nil
 		}
 		v, err := d.verdict(b.Action, b.id, s.Request, s.Value, s.Done)
+		if why := s.Home().Disabled(b.Do.String()); why != "" {
+			err = errors.New(b.Do.String() + ": " + why)
+		}
 		if err != nil {
 			d.note(ctx, b.id, err.Error())
 			return nil

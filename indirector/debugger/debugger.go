@@ -77,6 +77,7 @@ type Debugger struct {
 	walkers atomic.Int32 // requests that are stepped through
 	leaving atomic.Int32 // requests that Left looks for
 	changed chan struct{}
+	rearmed chan struct{}
 	saving  sync.Mutex // one file at a time
 
 	mu     sync.Mutex // guards the fields below
@@ -183,7 +184,10 @@ func New(o Options) (*Debugger, error) {
 	if o.Rand == nil {
 		o.Rand = rand.Float64
 	}
-	d := &Debugger{o: o, changed: make(chan struct{}, 1), held: map[uint64]*held{}, walks: map[uint64]*walk{}, runs: map[string]bool{}}
+	d := &Debugger{
+		o: o, changed: make(chan struct{}, 1), rearmed: make(chan struct{}, 1),
+		held: map[uint64]*held{}, walks: map[uint64]*walk{}, runs: map[string]bool{},
+	}
 	d.at.Store(new(places))
 	if o.Dir != "" {
 		d.path = fileOf(o.Dir, o.Project)
@@ -195,9 +199,12 @@ func New(o Options) (*Debugger, error) {
 // breakpoints change.
 func (d *Debugger) Changed() <-chan struct{} { return d.changed }
 
-func (d *Debugger) notify() {
+func (d *Debugger) notify() { signal(d.changed) }
+
+// signal fills the slot of a channel.
+func signal(c chan<- struct{}) {
 	select {
-	case d.changed <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -404,6 +411,49 @@ func (d *Debugger) arrange() {
 	d.leaving.Store(int32(leaving))
 	d.at.Store(at)
 	d.stops.Set(stops)
+	signal(d.rearmed)
+}
+
+// An Armed is where requests of other processes are to stop, too.
+type Armed struct {
+	ID      string // of the breakpoint; "" for a request that is stepped through
+	Request uint64 // the only one that is meant; 0 is all
+	Nested  bool   // what that request asks is meant, too
+	Breakpoint
+}
+
+// Armed returns the armed breakpoints and the requests that are stepped through, both
+// in a fixed order.
+func (d *Debugger) Armed() []Armed {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []Armed
+	if d.off {
+		return nil
+	}
+	for _, b := range d.breaks {
+		if b.on {
+			all = append(all, Armed{ID: b.id, Request: b.only, Breakpoint: b.Breakpoint})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.walks)) {
+		w := d.walks[id]
+		all = append(all, Armed{Request: id, Nested: w.how == Step || id != w.at})
+	}
+	return all
+}
+
+// Rearmed has one slot. It is sent to when what Armed returns may have changed.
+func (d *Debugger) Rearmed() <-chan struct{} { return d.rearmed }
+
+// Walk returns how a request is stepped through; Continue if it is not.
+func (d *Debugger) Walk(id uint64) Go {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if w := d.walks[id]; w != nil {
+		return w.how
+	}
+	return Continue
 }
 
 // Stops returns the points with armed breakpoints.

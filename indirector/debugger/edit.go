@@ -92,9 +92,13 @@ type draft struct {
 	changes  []Change
 }
 
-// disabled returns "" if a step to come reads the field, else why it cannot be
-// edited.
+// disabled returns "" if a field can be edited, else why not.
 func disabled(st *indirector.State, name string) string {
+	return cmp.Or(unread(st, name), st.Home.Disabled(name))
+}
+
+// unread returns "" if a step to come reads the field, else why none does.
+func unread(st *indirector.State, name string) string {
 	if variable, ok := strings.CutPrefix(name, "$"); ok {
 		return noVariable(st.Code, variable)
 	}

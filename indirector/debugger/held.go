@@ -39,6 +39,7 @@ type held struct {
 	until   time.Time // zero is no limit
 	caller  time.Time // when its caller times out; zero if unknown
 	why     string    // source of that time
+	waiters []indirector.Waiter
 	poke    chan struct{}
 	done    chan struct{} // closed when it goes on
 	verdict indirector.Verdict
@@ -57,6 +58,9 @@ type Held struct {
 	Until  time.Time // when it goes on by itself; zero is no limit
 	Caller time.Time // when its caller times out; zero if unknown
 	Why    string    // source of that time: "http_read_timeout"
+	// Waiters are what else waits for a request of another process, the first to give
+	// up first.
+	Waiters []indirector.Waiter
 	// State is the request as it was stopped.
 	State   *indirector.State
 	Request indirector.Request // with the edits
@@ -80,9 +84,13 @@ func (h *Held) Where() Where {
 // reason why not.
 func (h *Held) Disabled(name string) string { return disabled(h.State, name) }
 
+// Refused returns "" if the process of the request can do an action, else the reason
+// why not.
+func (h *Held) Refused(do Do) string { return h.State.Home.Disabled(do.String()) }
+
 func (h *held) public() Held {
 	return Held{
-		ID: h.id, By: h.by, Since: h.since, Until: h.until, Caller: h.caller, Why: h.why,
+		ID: h.id, By: h.by, Since: h.since, Until: h.until, Caller: h.caller, Why: h.why, Waiters: h.waiters,
 		State: h.state, Request: h.draft.req, Changes: append([]Change(nil), h.draft.changes...),
 	}
 }
@@ -254,6 +262,9 @@ func (d *Debugger) Inject(id uint64, a Action, how Go) error {
 	}
 	if err := d.mayInvent(a); err != nil {
 		return err
+	}
+	if why := h.Refused(a.Do); why != "" {
+		return fmt.Errorf("inject %s: %s", a.Do, why)
 	}
 	switch {
 	case a.Do == Hold || a.Do == Log:

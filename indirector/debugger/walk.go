@@ -209,7 +209,7 @@ func (d *Debugger) newHeld(ctx context.Context, s *indirector.Stop, t *turn) *he
 	h := &held{
 		id: s.Trace.ID, by: t.hold, state: st, since: d.o.Now(), pending: t.out,
 		poke: make(chan struct{}, 1), done: make(chan struct{}),
-		draft: draft{req: st.Request, value: st.Value},
+		draft: draft{req: st.Request, value: st.Value}, waiters: st.Home.Waiters(),
 	}
 	if t.draft != nil {
 		h.draft = *t.draft
@@ -220,7 +220,7 @@ func (d *Debugger) newHeld(ctx context.Context, s *indirector.Stop, t *turn) *he
 	if at, ok := ctx.Deadline(); ok {
 		h.caller, h.why = at, "the caller's deadline"
 	}
-	if d.o.Timeout != nil {
+	if d.o.Timeout != nil && st.Home.String() == "" {
 		if patience, why := d.o.Timeout(&st.Request); patience > 0 {
 			if at := st.Trace.Start.Add(patience); h.caller.IsZero() || at.Before(h.caller) {
 				h.caller, h.why = at, why

@@ -131,6 +131,7 @@ var fields = []field{
 	{Name: "traceparent", Doc: "the trace of who asked over the network: its id, or the whole header traceparent", Detail: true, texts: traceparents},
 	{Name: "caller", Doc: "who asked", Values: []string{"agent", "apply", "cli", "demo", "server", "terminus", "you"}, texts: rowText(func(r *Row) string { return r.Caller })},
 	{Name: "instance", Doc: "which program of a fleet traced it; missing in this process", texts: rowText(func(r *Row) string { return r.Instance })},
+	{Name: "proc", Doc: "the process that was watched: agent-4711, or agent for all of them; missing in this process", texts: processes},
 	{Name: "thread", Doc: "the thread of the watched process", texts: rowText(func(r *Row) string { return r.Thread })},
 	{Name: "source", Doc: "where it was watched; missing in this process", Values: []string{"proxy", "tap"}, texts: rowText(func(r *Row) string { return r.Source })},
 	{Name: "mark", Doc: "your mark", texts: mark},
@@ -349,6 +350,17 @@ func origins(c scope, test func(string) bool) (passed, present bool) {
 		return passed
 	})
 	return passed, present
+}
+
+// processes are the name of the process of a request, and what it has in common with
+// others of its kind: "agent-4711" and "agent".
+func processes(c scope, test func(string) bool) (passed, present bool) {
+	name := c.row.Instance
+	if name == "" {
+		return false, false
+	}
+	kind, _, _ := strings.Cut(name, "-")
+	return test(name) || test(kind), true
 }
 
 // traceparents are the id of a trace, as the screens of other programs show it,

@@ -141,6 +141,7 @@ type Store struct {
 	clean    cleanSlots
 	pairs    cleanPairs
 	newest   atomic.Pointer[any] // the last instance
+	askers   atomic.Pointer[func(*traces.Traceparent) uint64]
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
@@ -219,8 +220,10 @@ func newStore(opts Options) *Store {
 	return s
 }
 
-// Begin adds a request and returns its number, or 0 after Close.
+// Begin adds a request and returns its number, or 0 after Close. The trace has
+// no number yet, or one of Reserve.
 func (s *Store) Begin(t *traces.Trace) uint64 {
+	s.asker(t)
 	s.mu.Lock()
 	id, _, _ := s.beginRow(t)
 	s.mu.Unlock()
@@ -235,8 +238,7 @@ func (s *Store) beginRow(t *traces.Trace) (uint64, *row, *chunk) {
 	if s.closed || s.readOnly {
 		return 0, nil, nil
 	}
-	s.last++
-	id := s.last
+	id := s.number(t.ID)
 	c, r := s.make(id)
 	s.rows++
 	r.start, r.bits, r.verb, r.flags = nanos(t.Start), present, uint8(t.Verb), uint8(t.Flags)
@@ -254,9 +256,12 @@ func (s *Store) beginRow(t *traces.Trace) (uint64, *row, *chunk) {
 	s.linkParent(id, r, t.Parent)
 	s.linkReplay(id, r, t.Previous)
 	if t.Run != "" {
-		newest := s.byRun.at(maphash.String(s.seed, t.Run))
-		s.linkRun(id, r, *newest)
-		*newest = id
+		if newest := s.byRun.at(maphash.String(s.seed, t.Run)); *newest < id {
+			s.linkRun(id, r, *newest)
+			*newest = id
+		} else {
+			s.joinRun(id, r, t.Run)
+		}
 		s.nameRun(id, r, t.Transaction)
 	}
 	s.stats.begin(r.start)
@@ -288,6 +293,7 @@ func (s *Store) End(t *traces.Trace, instance any) {
 
 // Keep is Begin and End in one.
 func (s *Store) Keep(t *traces.Trace, instance any) uint64 {
+	s.asker(t)
 	own, weight := s.weigh(instance)
 	s.mu.Lock()
 	id, r, c := s.beginRow(t)
@@ -309,6 +315,7 @@ func (s *Store) endRow(t *traces.Trace, r *row, c *chunk) {
 	primary, cache := winner(t.Primary), winner(t.Cache)
 	r.took, r.verb, r.flags, r.served = int64(t.Took), uint8(t.Verb), uint8(t.Flags), uint8(t.Served)
 	r.env = c.intern(ofEnvironment, t.Environment)
+	s.lateRun(r, c, t)
 	r.terminus, r.setBy = c.intern(ofTerminus, primary.Terminus), uint8(primary.Kind)
 	r.cache, r.cacheBy = c.intern(ofCache, cache.Terminus), uint8(cache.Kind)
 	if c.names.name(r.key) != t.Key { // it was changed while it was held

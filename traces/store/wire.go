@@ -63,6 +63,7 @@ type line struct {
 	FailedWith  string       `json:"failedwith"`
 	Error       string       `json:"error"`
 	Recorded    uint64       `json:"recorded"` // its number at the instance
+	watched
 }
 
 // A Head is the first part of the line of a request: what its row needs.

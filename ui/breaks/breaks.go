@@ -304,6 +304,9 @@ func (b *Breaks) View() term.Lines {
 		l = l.Cut(max(b.width-hits.Width(), 20))
 		l.Append(hits)
 		below = append(below, l.Cut(b.width))
+		if note := b.noteOf(info); note != "" {
+			below = append(below, term.Of(term.Attention, "  "+note).Cut(b.width))
+		}
 	}
 	if restored > 0 {
 		below = append(below, term.Of(term.Quiet, fmt.Sprintf(" restored from last time, disarmed: %d   space arms one", restored)))
@@ -342,6 +345,8 @@ func (b *Breaks) row(i int, r *widget.Row) {
 		note = "restored, disarmed"
 	case info.Spent():
 		note = "spent"
+	case b.noteOf(info) != "":
+		note = "see below"
 	}
 	for n, text := range []string{info.ID, on, when, info.Where.String(), do, hits, last, note} {
 		own := style
@@ -350,6 +355,14 @@ func (b *Breaks) row(i int, r *widget.Row) {
 		}
 		r.Next(own, text)
 	}
+}
+
+// noteOf is what the user should know of a breakpoint in other processes.
+func (b *Breaks) noteOf(info *debugger.Info) string {
+	if b.env.Processes == nil || !info.On {
+		return ""
+	}
+	return b.env.Processes.Note(&info.Breakpoint)
 }
 
 func (b *Breaks) heldTitle() term.Line {
@@ -365,6 +378,13 @@ func (b *Breaks) heldRow(h *debugger.Held, l *widget.Row) {
 	l.To(2)
 	l.Put(term.Touched, fmt.Sprintf("#%d %s %s ", h.ID, h.Request.Verb, h.Request.Indirection))
 	right := term.Of(term.Touched, steps.HeldAt(h)+"  "+steps.Clocks(h, b.now)+" ")
+	if process := h.State.Home.String(); process != "" {
+		in := term.Of(term.Quiet, "in "+process+"  ")
+		if l.Width()+in.Width()+right.Width()+24 <= b.width { // the key is more
+			in.Append(right)
+			right = in
+		}
+	}
 	l.Add(term.Plain, term.Clean(b.env.Redacted(h.Request.Key)).Cut(max(b.width-l.Width()-right.Width()-1, 8)))
 	l.To(b.width - right.Width())
 	l.Append(right)

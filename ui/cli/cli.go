@@ -237,7 +237,7 @@ type builder interface{ build(*cobra.Command) }
 func (p *program) commands(root *cobra.Command) map[string]shellCommand {
 	list, read := listing{p: p}, reading{p: p}
 	all := map[string]shellCommand{
-		"run": &runCommand{p: p}, "replay": &replayCommand{reading: read}, "serve": newServe(p), "proxy": newProxy(p),
+		"run": &runCommand{p: p}, "replay": &replayCommand{reading: read}, "serve": newServe(p), "proxy": newProxy(p), "attach": &attachCommand{p: p},
 		"ca": &caCommand{}, "ca setup": &caSetupCommand{authority: authority{p}}, "ca list": &caListCommand{authority: authority{p}},
 		"ca print": &caPrintCommand{authority: authority{p}}, "ca sign": &caSignCommand{authority: authority{p}},
 		"ca revoke": &caRevokeCommand{authority{p}}, "ca clean": &caCleanCommand{authority{p}},

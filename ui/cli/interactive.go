@@ -16,6 +16,7 @@ import (
 
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/probe/hold"
 	"indirtui/indirector/settings"
 	"indirtui/traces/fleet"
 	"indirtui/traces/store"
@@ -24,6 +25,7 @@ import (
 	"indirtui/ui/config"
 	"indirtui/ui/demo"
 	"indirtui/ui/demo/scenarios"
+	"indirtui/ui/session"
 )
 
 // interactive is what only the interactive program asks for.
@@ -124,10 +126,22 @@ type workspace struct {
 
 	listens bool // agents ask, so that it goes on without commands
 
+	attached *watching    // processes that are watched; nil if none are
+	holder   *hold.Holder // see holding
+
 	shipped func() (text string, well bool) // how far the log was shipped to a fleet; nil if it is not
 
 	before, after func() error // what ends before and after the engine; nil if nothing does
 	closed        atomic.Bool
+}
+
+// holding is what lets the debugger hold requests of other processes; nil in a
+// recording.
+func (s *workspace) holding() *hold.Holder {
+	if s.holder == nil && s.engine != nil && s.engine.Debugger != nil {
+		s.holder = hold.New(s.engine.Debugger, nil)
+	}
+	return s.holder
 }
 
 // A site is what is asked while a session is shown.
@@ -162,6 +176,25 @@ func (s *workspace) source() string {
 	return s.engine.Source
 }
 
+// watched names the processes that are watched, if any are.
+func (s *workspace) watched() string {
+	if s.attached == nil {
+		return ""
+	}
+	return s.attached.source()
+}
+
+// tables are the routes of the processes that are watched.
+func (s *workspace) tables() []session.Table {
+	if s.attached == nil {
+		return nil
+	}
+	return s.attached.tables()
+}
+
+// several reports whether more than one process is watched.
+func (s *workspace) several() bool { return s.attached != nil && s.attached.several() }
+
 // openSession is a session over a recording, or over a fleet.
 func openSession(path string) (*workspace, error) {
 	if fleet.IsURL(path) {
@@ -181,6 +214,9 @@ func (s *workspace) close() error {
 		return nil
 	}
 	var errs []error
+	if s.attached != nil {
+		errs = append(errs, s.attached.close())
+	}
 	if s.before != nil {
 		errs = append(errs, s.before())
 	}

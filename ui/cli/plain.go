@@ -49,6 +49,7 @@ type plain struct {
 	where    map[uint64]string // where each request was held when that was printed
 	answered []string          // what the line that is run answered
 	silent   bool              // it answers nothing but errors
+	printed  int               // lines of the terminal that were
 	left     bool              // the user has left
 	then     opener            // what is shown next; nil is nothing
 	prompt   bool
@@ -122,10 +123,14 @@ func newPlain(ctx context.Context, p *program, s *workspace, played <-chan struc
 	if s.engine != nil {
 		x.env = engineEnv(s.engine, now)
 		x.debugger, x.env.Probe = s.engine.Debugger, prober(ctx, s.engine)
+		x.env.Processes = s.holding()
 	}
 	x.env.Keys, _ = screen.NewKeys(nil)
 	x.env.Selection = func() (string, uint64) { return x.shown, 0 }
 	x.env.Ignored, x.env.Keep = s.kept.Ignore, s.kept.keep
+	if s.engine != nil {
+		o.Attach = viewer{p}.attachHere(s, func(a *watching) tea.Cmd { return screen.Notify(a.source() + ", on " + a.listener.Path()) })
+	}
 	o.Plain, o.Output, o.Own, o.Write, o.Story = true, x.output, x.own(), x.write, nil
 	x.console = console.New(ctx, x.env, o)
 	if f, ok := p.In.(*os.File); ok {
@@ -184,6 +189,7 @@ func (x *plain) redacted(text string) string {
 // returns the session that is to be shown next, if one is.
 func (x *plain) loop(lines <-chan string) (*workspace, error) {
 	fmt.Fprintln(x.out, "help lists the commands")
+	over := x.ended()
 	for {
 		if x.prompt && !x.out.prompts && x.playing == nil {
 			fmt.Fprint(x.out, "> ")
@@ -198,8 +204,8 @@ func (x *plain) loop(lines <-chan string) (*workspace, error) {
 		case line, ok := <-lines:
 			x.out.prompts = false
 			switch {
-			case !ok && x.s.listens:
-				lines = nil // agents go on asking
+			case !ok && x.s.listens && (over != nil || x.ended() == nil):
+				lines = nil // agents go on asking, or the command that is watched
 				continue
 			case !ok:
 				x.news()
@@ -213,6 +219,12 @@ func (x *plain) loop(lines <-chan string) (*workspace, error) {
 			x.playing = nil
 		case <-x.log.Changed():
 			x.news()
+		case <-over:
+			x.s.attached.settle()
+			x.news()
+			if over = nil; lines == nil {
+				return nil, nil
+			}
 		}
 		x.heldNews()
 		if next := x.reopen(); next != nil || x.left {
@@ -335,6 +347,7 @@ func (x *plain) take(_ *job, msg tea.Msg) {
 
 // news reports the requests that have ended since it was called last.
 func (x *plain) news() {
+	x.terminalNews()
 	look := x.open
 	x.open = nil
 	rows := make([]store.Row, 256)
@@ -361,6 +374,32 @@ func (x *plain) news() {
 			}
 		}
 	}
+}
+
+// terminalNews prints the lines that a command which is watched has written since it was
+// called last.
+func (x *plain) terminalNews() {
+	if x.s.attached == nil || x.s.attached.terminal == nil || x.quiet {
+		return
+	}
+	t := x.s.attached.terminal
+	lines, dropped := t.Lines(), t.Dropped()
+	if ended, _, _ := t.Ended(); !ended && len(lines) > 0 {
+		lines = lines[:len(lines)-1] // it may not be complete
+	}
+	for i := max(x.printed-dropped, 0); i < len(lines); i++ {
+		x.println("| " + lines[i])
+	}
+	x.printed = max(x.printed, dropped+len(lines))
+}
+
+// ended is closed when the command that is watched has ended, and nil if there is
+// none.
+func (x *plain) ended() <-chan struct{} {
+	if x.s.attached == nil || x.s.attached.terminal == nil {
+		return nil
+	}
+	return x.s.attached.terminal.Done()
 }
 
 // request reports one request.

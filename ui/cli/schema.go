@@ -45,6 +45,7 @@ func (c *schemaCommand) build(cmd *cobra.Command) {
   trace                              find and the others with --trace json
   jsonl                              export --format jsonl, of each line
   har                                export --format har
+  attach                             the lines between attach and a process
 
 What was found is written as Puppet writes it, and export --format otlp as
 OpenTelemetry says.

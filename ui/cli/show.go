@@ -25,6 +25,7 @@ import (
 	"indirtui/traces"
 	"indirtui/traces/fleet"
 	"indirtui/ui"
+	"indirtui/ui/attached"
 	"indirtui/ui/breaks"
 	"indirtui/ui/cache"
 	"indirtui/ui/console"
@@ -144,7 +145,7 @@ func (s *workspace) play(ctx context.Context) (err error) {
 func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
 	mine, _ := v.p.mine() // problems were reported at the start
 	cfg := ui.Config{
-		Log: s.log, Source: s.source(), Hello: s.hello, Notes: s.notes, Guard: s.guard,
+		Log: s.log, Source: s.source(), Watched: s.watched, Several: s.several, Tables: s.tables, Hello: s.hello, Notes: s.notes, Guard: s.guard,
 		Theme: v.p.theme(mine), Now: v.p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, Still: !mine.Motion, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}
@@ -165,7 +166,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Clear, cfg.RedactText = engine.Data, e.Redactor.Text
 		render := engine.NewRenderer(e.Redactor).Render
 		cfg.Render = func(i indirector.Instance) traces.Value { return render("", i) }
-		cfg.Debugger, cfg.Probe = e.Debugger, prober(ctx, e)
+		cfg.Debugger, cfg.Processes, cfg.Probe = e.Debugger, s.holding(), prober(ctx, e)
 		cfg.Problems = func() []string { return problemsOf(e) }
 		cfg.Stores = func() []stores.State { return storesOf(e) }
 		cfg.Watch = func(ctx context.Context) (string, bool) { return watchFiles(ctx, e) }
@@ -175,6 +176,9 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 	}
 	var c *console.Console
 	cfg.Commands = func(env *session.Env) session.Commander {
+		if s.engine != nil {
+			o.Attach = v.attachHere(s, func(a *watching) tea.Cmd { return screen.Show(attached.New(env, a)) })
+		}
 		c = console.New(ctx, env, o)
 		return c
 	}
@@ -185,11 +189,11 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		if s.engine != nil {
 			kept = s.engine
 		}
-		return []ui.Place{
+		return append([]ui.Place{
 			{Key: "3", Name: "Routes", Screen: r, Badge: r.Badge},
 			{Key: "4", Name: "Cache", Screen: cache.New(ctx, env, kept)},
 			{Key: "5", Name: "Breaks", Screen: breaks.New(env), Badge: func() (string, term.Style) { return armed(env.Debugger) }},
-		}
+		}, s.attachedPlace(env)...)
 	}
 	cfg.Save = saveText
 	if _, cfg.Demo = s.site.(*demo.Site); cfg.Demo {
@@ -226,7 +230,11 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 	if dir, err := engine.StateDir(); err == nil {
 		o.Recordings.Dir = dir
 	}
+	if s.attached != nil {
+		o.Places = append(o.Places, "Attached")
+	}
 	if e := s.engine; e != nil {
+		o.Detach = detachHere(s)
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }

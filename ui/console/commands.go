@@ -233,6 +233,11 @@ func route(c *Console, l call) (tea.Cmd, error) {
 	switch {
 	case len(l.words) == 0:
 		return screen.Send(screen.Go{Place: "Routes"}), nil
+	}
+	if words, whom := cutWhom(l.words); whom != "" {
+		return c.routeElsewhere(words, whom)
+	}
+	switch {
 	case h == nil:
 		return nil, errRecording
 	case l.words[0] == "export":
@@ -380,6 +385,8 @@ func routeEffect(c *Console, l call) string {
 	switch {
 	case c.o.Engine == nil:
 		return errRecording.Error()
+	case slices.ContainsFunc(l.words, func(w string) bool { return strings.HasPrefix(w, "for=") }):
+		return "changes who answers in the processes that are attached, until this program ends; z undoes it"
 	case slices.Contains(l.words, "dry"):
 		return "looks at the recorded requests; nothing is executed, nothing changes"
 	case len(l.words) > 0 && l.words[0] == "reset":

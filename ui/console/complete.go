@@ -318,6 +318,9 @@ func nextRoute(c *Console, l call) []option {
 	if n > 1 {
 		all = append(all, option{word: "dry", kind: "flag", note: "only look what it would mean; nothing is executed"})
 	}
+	if n > 1 && c.env.Processes != nil {
+		all = append(all, forWhom...)
+	}
 	return startWith(all, typed)
 }
 

@@ -67,7 +67,10 @@ type Options struct {
 	// line; Story returns the stories of the runs that a selector means, one
 	// sentence each.
 	Serve, Proxy func(words []string) (tea.Cmd, error)
-	Story        func(selector string) ([]string, error)
+	// Attach watches Puppet processes from now on, Detach no longer.
+	Attach func(words []string) (tea.Cmd, error)
+	Detach func() (tea.Cmd, error)
+	Story  func(selector string) ([]string, error)
 	// Stores returns the states of stores, the newest first; none if none was used. Retry
 	// lets PuppetDBs get commands again that did not answer, and returns their URLs.
 	Stores func() []stores.State

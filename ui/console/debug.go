@@ -29,17 +29,26 @@ func debugCommands() []cmd {
 		{name: "abort", args: "[#N]", help: "end a held request", offered: hasDebugger, next: nextHeld, run: abort},
 		{name: "edit", args: "[#N] NAME=VALUE ...", help: "change a held request", offered: hasDebugger, next: nextEdit, run: edit},
 		{name: "restore", args: "[#N]", help: "take back what was changed of a held request", offered: hasDebugger, next: nextHeld, run: restore},
-		{name: "swap", args: "IND TERMINUS", help: "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", effect: routeEffect, offered: hasEngine, next: nextSwap, run: swapTerminus},
+		{name: "swap", args: "[#N] IND TERMINUS [for=request|thread|process]", help: "the same as route IND terminus=TERMINUS; it may be wrapped: retry(rest,3)", effect: routeEffect, offered: hasEngine, next: nextSwap, run: swapTerminus},
 		{name: "fault", args: "IND STATUS|TEXT|nil [N%] [once] [first=N] [every=N] [verb=VERB]   or IND off", help: "let the terminus of an indirection fail, or take that back", offered: hasEngine, next: nextSwap, run: fault},
 		{name: "inject", args: "[#N] ACTION", help: "fail or answer a held request, and let it go on", offered: hasDebugger, next: nextAction, run: inject},
 	}
 }
 
 func swapTerminus(c *Console, l call) (tea.Cmd, error) {
-	if len(l.words) != 2 {
-		return nil, &command.UsageError{What: "swap what?", Advice: "swap node yaml   swap facts 'retry(rest, 3)'"}
+	if len(l.words) == 0 && c.env.Processes != nil {
+		return c.listSwaps(), nil
 	}
-	return route(c, call{name: l.name, words: []string{l.words[0], indirector.SlotTerminus + "=" + l.words[1]}})
+	words, whom := cutWhom(l.words)
+	n := len(words)
+	if n != 2 && (n != 3 || whom == "" || !strings.HasPrefix(words[0], "#")) {
+		return nil, &command.UsageError{What: "swap what?", Advice: "swap node yaml   swap facts 'retry(rest, 3)'   swap node plain for=process"}
+	}
+	words[n-1] = indirector.SlotTerminus + "=" + words[n-1]
+	if whom != "" {
+		words = append(words, "for="+whom)
+	}
+	return route(c, call{name: l.name, words: words})
 }
 
 // fault wraps the terminus that an indirection has, or unwraps it.
@@ -101,6 +110,9 @@ func nextSwap(c *Console, l call) []option {
 		}
 		return plain("fault", typed, "503", "500", "404", "403", "nil", "off")
 	}
+	if l.name == "swap" && c.env.Processes != nil {
+		return startWith(slices.Clone(forWhom), typed)
+	}
 	return nil
 }
 
@@ -123,6 +135,9 @@ func (c *Console) heldOne(words []string) (h debugger.Held, rest []string, err e
 // HeldText is a held request in one line.
 func (c *Console) HeldText(h *debugger.Held) string {
 	text := fmt.Sprintf("#%d %s %s %s   %s   held by %s", h.ID, h.Request.Verb, h.Request.Indirection, h.Request.Key, h.Where(), h.By)
+	if process := h.State.Home.String(); process != "" {
+		text += " in " + process
+	}
 	for _, change := range h.Changes {
 		text += "   " + change.String()
 	}
@@ -166,6 +181,7 @@ func breakAt(c *Console, l call) (tea.Cmd, error) {
 	}
 	id := info.ID
 	c.add(entry{style: term.Touched, text: id + " " + b.String()})
+	c.noteBreak(&b)
 	do := c.done(":break "+b.String(), func() tea.Cmd { return c.refuseIf(d.Remove(id)) }, func() tea.Cmd {
 		again, err := d.Add(b)
 		id = again.ID

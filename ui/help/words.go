@@ -273,6 +273,7 @@ var places = []struct {
 	{screen.InValue, "Value"},
 	{screen.InWhy, "Why"},
 	{screen.InPlan, "Plan"},
+	{screen.InAttached, "Attached"},
 	{screen.InCompare, "Compare"},
 	{screen.InConsole, "Text"},
 	{screen.InFirstRun, "First run"},

@@ -719,7 +719,7 @@ func (r *Requests) Click(x, y int) tea.Cmd {
 		return nil
 	}
 	if column := r.list.TitleAt(x, y); column >= 0 && r.groups == nil {
-		return r.clickTitle(columns[column].Title)
+		return r.clickTitle(r.list.Columns[column].Title)
 	}
 	if !r.list.Click(x, y) {
 		return nil

@@ -27,6 +27,9 @@ var columns = []widget.Column{
 	{Title: "OUT", Min: 5, Want: 5, Priority: 8},
 }
 
+// byProcess are the columns while requests of several processes are listed.
+var byProcess = slices.Insert(slices.Clone(columns), 2, widget.Column{Title: "PROC", Min: 10, Want: 18, Priority: 3, Middle: true})
+
 // gutter is the cursor, the letter of a mark or the sign of the selection, and
 // the sign of what went wrong.
 const gutter = 3
@@ -156,6 +159,9 @@ func (r *Requests) empty() term.Lines {
 func (r *Requests) table(width int) term.Lines {
 	row := r.row
 	r.list.Columns, r.list.Gutter = columns, gutter
+	if r.env.Several != nil && r.env.Several() {
+		r.list.Columns = byProcess
+	}
 	if r.groups != nil {
 		r.list.Columns, row = r.groups.columns(), r.groupRow
 	} else if r.list.Fit(width); !r.list.Has(0) {
@@ -226,7 +232,7 @@ func (r *Requests) cell(row *session.Row, column, width int) (term.Style, string
 	if row.Outcome == traces.Run {
 		plain = term.Quiet
 	}
-	switch columns[column].Title {
+	switch r.list.Columns[column].Title {
 	case "#":
 		if row.Sent {
 			plain = term.Touched
@@ -234,6 +240,8 @@ func (r *Requests) cell(row *session.Row, column, width int) (term.Style, string
 		return plain, strconv.FormatUint(row.ID, 10)
 	case "TIME":
 		return term.Quiet, r.time(row, width)
+	case "PROC":
+		return term.Quiet, row.Instance
 	case "VERB":
 		return plain, session.VerbCode(row.Verb)
 	case "IND":

@@ -137,6 +137,9 @@ const (
 	IsShould  Action = "is-and-should"
 	ApplyPlan Action = "apply"
 
+	TypeInto  Action = "type-into"
+	NextTable Action = "next-table"
+
 	Replay     Action = "replay"
 	ReplayEdit Action = "edit-and-replay"
 
@@ -173,6 +176,7 @@ const (
 	InSettings
 	InWhy            // where the attributes of a resource are from
 	InPlan           // what applying a catalog would do
+	InAttached       // processes that are watched, and the terminal of one
 	InPanes          // panes stand side by side
 	Everywhere Scope = 0
 )
@@ -240,6 +244,7 @@ var table = []row{
 	{Enter, []string{"enter"}, InRoutes, false, "swap", "choose another terminus"},
 	{Enter, []string{"enter"}, InSteps, false, "detail", "show the detail of a step, or go where it leads"},
 	{Enter, []string{"enter"}, InValue, false, "open", "open or close a node of the tree"},
+	{TypeInto, []string{"enter"}, InAttached, false, "type", "type into the command; ctrl+] leaves it"},
 	{Enter, []string{"enter"}, InWhy, false, "file", "show the file that the value is from, at its line"},
 	{Enter, []string{"enter"}, InCompare, false, "open", "show both sides in full, or compare the two requests"},
 	{Enter, []string{"enter"}, InCache, false, "value", "show what is kept, and what is known of its life"},
@@ -294,6 +299,7 @@ var table = []row{
 	{SortNext, []string{">"}, InCache, false, "sort", "sort by name, age, size, expiry or use"},
 	{SortBack, []string{"<"}, InCache, false, "sort", "the order before"},
 	{Reload, []string{"ctrl+r"}, InCache, false, "again", "list all termini again"},
+	{NextTable, []string{"tab"}, InRoutes, false, "process", "the routes of the next process that is watched, and then those of this program"},
 	{UsedBy, []string{"x"}, InRoutes, false, "requests", "list the requests that this route served"},
 
 	{Search, []string{"/"}, InSteps | InValue | InCompare | InConsole | InWhy, false, "search", "search the text on this screen"},
@@ -340,7 +346,7 @@ var table = []row{
 	{WallLeft, []string{"(", "ctrl+left"}, InPanes, false, "wall", "move the wall left"},
 	{WallRight, []string{")", "ctrl+right"}, InPanes, false, "wall", "move the wall right"},
 
-	{GoTo, []string{"1", "2", "3", "4", "5"}, Everywhere, false, "go", "go to a place"},
+	{GoTo, []string{"1", "2", "3", "4", "5", "6"}, Everywhere, false, "go", "go to a place"},
 	{Back, []string{"esc"}, Everywhere, false, "back", "back, close, cancel; never quits"},
 	{Quit, []string{"q"}, Everywhere, false, "quit", "back; on a place: quit"},
 	{Stop, []string{"ctrl+c"}, Everywhere, false, "stop", "stop what is running; twice quits"},

@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/debugger"
+	"indirtui/indirector/probe/hold"
 	"indirtui/traces"
 	"indirtui/ui/screen"
 	"indirtui/ui/term"
@@ -47,6 +48,13 @@ type Set struct {
 	Then   func() tea.Cmd
 }
 
+// A Table is the routes that a process has announced.
+type Table struct {
+	Process string // "agent-4711", as in proc=
+	Title   string // "puppet agent (pid 4711)"
+	Routes  indirector.Routes
+}
+
 // An Env is the services that every screen may use. It belongs to the goroutine of
 // the user interface; what it points to is safe for commands too.
 type Env struct {
@@ -58,6 +66,9 @@ type Env struct {
 	Commands Commander // nil if there are no commands
 	// Debugger holds requests; nil if nothing can be held, as in a recording.
 	Debugger *debugger.Debugger
+	// Processes are other processes, whose requests the Debugger holds, too. Nil if
+	// none can be attached.
+	Processes *hold.Holder
 	// Problems returns what is wrong with the configuration, the worst first. It may
 	// hold secrets. Nil if there is none to read, as in a recording.
 	Problems func() []string
@@ -72,6 +83,12 @@ type Env struct {
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
 	Probe func(ctx context.Context, address string) string
+	// Tables returns the routes that processes have announced which are watched. Nil is
+	// none.
+	Tables func() []Table
+	// Several reports whether requests of several processes are watched, so that each
+	// names its own. Nil is never.
+	Several func() bool
 	// Selection returns the filter of the list of requests and the request that its
 	// cursor is on. Nil if there is no list.
 	Selection func() (filter string, request uint64)

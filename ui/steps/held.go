@@ -138,6 +138,20 @@ func Clocks(h *debugger.Held, now time.Time) string {
 	return text
 }
 
+// Waiting returns what waits for a request that is held in another process, and when
+// those that give up do: "http_read_timeout in 9:57".
+func Waiting(h *debugger.Held, now time.Time) (waits string, counts []string) {
+	var all []string
+	for _, w := range h.Waiters {
+		if w.Until.IsZero() {
+			all = append(all, w.Name)
+		} else {
+			counts = append(counts, w.Name+" in "+clock(w.Until.Sub(now)))
+		}
+	}
+	return strings.Join(all, ", "), counts
+}
+
 // clock writes minutes and seconds: "1:19".
 func clock(d time.Duration) string {
 	s := int(max(d, 0) / time.Second)
@@ -177,7 +191,7 @@ func (st *stay) foresee(s traces.Step) (answer, because string) {
 		if s == traces.Terminus {
 			answer += " " + st.plan.Terminus
 		}
-		return answer, ""
+		return answer, st.plan.Unseen
 	case q.Answer == traces.NotReached:
 		return "not known yet", because
 	case q.Answer == traces.NotAsked:
@@ -558,10 +572,21 @@ func (i injectable) fits(at *program) bool {
 	return true
 }
 
+// refused is why the process of the request cannot do what an action begins with; ""
+// if it can.
+func (st *stay) refused(action string) string {
+	a, _ := debugger.ParseAction(action) // whose arguments are to come
+	return st.Refused(a.Do)
+}
+
 func (s *Steps) inject() tea.Cmd {
 	var items []widget.Item
 	for _, in := range injections {
 		if !in.where.fits(s.hold.stay.program) {
+			continue
+		}
+		if why := s.hold.stay.refused(in.action); why != "" {
+			items = append(items, widget.Item{Key: in.key, Name: in.name, Note: "not there: " + why, Do: screen.Notify("not there: " + why)})
 			continue
 		}
 		command := screen.Send(screen.For{Screen: s, Msg: actionChosen(func() tea.Cmd {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"indirtui/indirector"
 	"indirtui/traces"
 	"indirtui/traces/query"
 	"indirtui/ui/screen"
@@ -47,7 +48,7 @@ func (s *Steps) viewHeld() term.Lines {
 	if wide {
 		cells -= heldPane + 2
 	}
-	lines := term.Lines{s.heldLine()}
+	lines := append(term.Lines{s.heldLine()}, s.elsewhere()...)
 	if wide {
 		lines = append(lines, s.env.Theme.HRule(s.width))
 	}
@@ -125,8 +126,13 @@ func (s *Steps) injectLines() term.Lines {
 			continue
 		}
 		var l term.Line
-		l.Put(term.Bold, "  "+string(in.key))
+		style, why := term.Bold, s.hold.stay.refused(in.action)
+		if why != "" {
+			style, why = term.Quiet, "  not there: "+why
+		}
+		l.Put(style, "  "+string(in.key))
 		l.Put(term.Quiet, "  "+in.name)
+		l.Add(term.Quiet, term.CleanTo(why, max(heldPane-l.Width(), 1)))
 		lines = append(lines, l)
 	}
 	return lines
@@ -145,14 +151,12 @@ func (s *Steps) watch(width int) term.Lines {
 		l.Add(term.Plain, term.CleanTo(value, max(width-l.Width()-1, 1)))
 		lines = append(lines, l)
 	}
-	if s.env.Routes != nil {
-		if r, ok := s.env.Routes.Explain(t.Indirection); ok {
-			value := r.Primary.Winner().Terminus
-			if cache := r.Cache.Winner().Terminus; cache != "" {
-				value += " / " + cache
-			}
-			put("route("+t.Indirection+")", value)
+	if r, ok := s.route(); ok {
+		value := r.Primary.Winner().Terminus
+		if cache := r.Cache.Winner().Terminus; cache != "" {
+			value += " / " + cache
 		}
+		put("route("+t.Indirection+")", value)
 	}
 	links := s.links
 	if row, ok := s.env.Log.Row(links.Previous); ok {
@@ -165,6 +169,19 @@ func (s *Steps) watch(width int) term.Lines {
 		put(w, s.watched(w))
 	}
 	return lines
+}
+
+// route returns the route of the indirection now; of another process, the one that this
+// request found.
+func (s *Steps) route() (r indirector.Route, ok bool) {
+	st := s.hold.stay.State
+	if st.Home.String() != "" {
+		return indirector.Route{Primary: st.Trace.Primary, Cache: st.Trace.Cache}, true
+	}
+	if s.env.Routes == nil {
+		return r, false
+	}
+	return s.env.Routes.Explain(st.Trace.Indirection)
 }
 
 // watched is the value of an expression that the user watches: how many requests

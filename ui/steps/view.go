@@ -66,9 +66,9 @@ func styleOfCaller(t *traces.Trace) term.Style {
 func (s *Steps) head() int {
 	if s.hold.stay != nil {
 		if s.width >= screen.Wide {
-			return 3
+			return 3 + len(s.elsewhere())
 		}
-		return 2
+		return 2 + len(s.elsewhere())
 	}
 	n := len(s.headline()) + 1
 	if s.width >= screen.Wide {

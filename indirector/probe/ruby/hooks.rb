@@ -1,0 +1,417 @@
+# What goes around Puppet's own methods. Those that are always there do nothing
+# but look for a listener; the others come when there has been one.
+%w[text places routes local taps].each { |file| require File.join(IndirtuiProbe::HOME, file) }
+
+module IndirtuiProbe
+  # Names of Puppet that are not public, and what is not seen without each.
+  PRIVATE = [
+    ['Puppet::Indirector::Indirection', :prepare, 'routes, authorization and validation are not seen'],
+    ['Puppet::Indirector::Indirection', :check_authorization, 'authorization is not seen'],
+    ['Puppet::Indirector::Indirection', :find_in_cache, 'reads of caches are not told apart from termini'],
+    ['Puppet::Indirector::Indirection', :terminus, 'termini are not seen'],
+    ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
+    ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
+    ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
+  ].freeze
+
+  # That a request ended without an answer and without an error.
+  class Left < StandardError
+  end
+
+  class << self
+    # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
+    def application
+      return 'server' if defined?(::Puppet::Server::Master)
+      name = File.basename($0.to_s)
+      name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s : name
+    rescue Fault
+      ''
+    end
+
+    # Begins a request; nil if there is no listener.
+    def open(verb, indirection, key, options, instance = nil, direct = false)
+      link = on or return nil
+      unless @ready
+        @ready = true
+        late
+        link.ready
+      end
+      local = Thread.current[KEY]
+      unless local && local.found_route.equal?(link)
+        local = Local.mine
+        local.stack.clear unless local.found_route.nil?
+        local.found_route = link
+        link.watch(local)
+      end
+      Request.new(link, local, verb, indirection, key, options, instance, Places.caller_json(direct ? 4 : 2), direct)
+    rescue Fault => e
+      fault(e)
+    end
+
+    def enter(r)
+      r.local.stack.push(r)
+      r.take_route
+      hold = r.link.hold
+      r.held_answer(hold.stop(r, Steps::ROUTE, false, nil, nil, nil)) if hold.on
+    end
+
+    # Ends a request, whatever it ended with.
+    def leave(r, result)
+      stack = r.local.stack
+      stack[-1].equal?(r) ? stack.pop : stack.reject! { |x| x.equal?(r) }
+      link = r.link
+      return unless link.equal?(@link)
+      r.result = result
+      Values.keep(r, result)
+      return link.finished(r.plain_line) if r.plain?
+      if r.done then r.settle
+      else
+        r.error ||= Left.new('left by throw, or its thread was killed')
+        r.settle_failed
+      end
+      line = r.line
+      link.finished(line.bytesize < Link::LONGEST ? line : r.short_line)
+    rescue Fault => e
+      fault(e)
+    end
+
+    # The innermost request of this thread, if it is of this connection.
+    def top
+      local = Thread.current[KEY]
+      r = local && local.stack[-1]
+      r && r.link.equal?(@link) ? r : nil
+    end
+  end
+
+  module Hooks
+    class << self
+      def install(place)
+        case place
+        when :indirection then outer
+        when :log then prepend_to(::Puppet::Util::Log.singleton_class, LogHook, [:newmessage], ::Puppet::Util::Log)
+        when :http then http
+        when :old_http then old_http
+        when :configurer then prepend_to(::Puppet::Configurer, ConfigurerHook, [:run])
+        when :puppet then defined?(::Puppet.log_exception) && ::Puppet.singleton_class.send(:prepend, ExceptionHook)
+        when :server_http then defined?(::Puppet::Server::HttpClient) && server_http
+        when :request then defined?(::Puppet::Network::HTTP::Request) && ::Puppet::Network::HTTP::Request.send(:prepend, RequestHook)
+        end
+      end
+
+      def outer
+        c = ::Puppet::Indirector::Indirection
+        
+        c.send(:prepend, Outer)
+        c.send(:prepend, Global) if has?(c, :set_global_setting)
+        true
+      end
+
+      def has?(c, name)
+        c.method_defined?(name) || c.private_method_defined?(name)
+      end
+
+      # Puts a module around methods of which each keeps its visibility.
+      def prepend_to(c, mod, names, owner = c)
+        missing = names.reject { |n| has?(c, n) }
+        missing.each { |n| lacking(MODULE_NAME.bind(owner).call, n) }
+        return true unless missing.empty?
+        names.each { |n| mod.send(:ruby2_keywords, n) if mod.instance_method(n).parameters[0] == [:rest, :args] && mod.respond_to?(:ruby2_keywords, true) }
+        names.each { |n| mod.send(:private, n) if c.private_method_defined?(n) }
+        c.send(:prepend, mod)
+        true
+      end
+
+      def lacking(owner, name)
+        found = PRIVATE.find { |o, n, _| o == owner && n == name }
+        IndirtuiProbe.lacks << ["#{owner}##{name}", found ? found[2] : 'is not seen']
+      end
+
+      # There is a listener for the first time: what is inside of requests is hooked.
+      def attached
+        IndirtuiProbe.late if IndirtuiProbe.late?
+        return if @attached || !IndirtuiProbe.installed[:indirection]
+        @attached = true
+        c = ::Puppet::Indirector::Indirection
+        [[PrepareHook, :prepare], [AuthorizeHook, :check_authorization], [CacheHook, :find_in_cache], [TerminusHook, :terminus]].each do |mod, name|
+          prepend_to(c, mod, [name])
+        end
+      end
+
+      # The other side wants other termini: what Puppet asks for them is hooked.
+      def swappable
+        return if @swappable
+        @swappable = true
+        ::Puppet::Indirector::Indirection.send(:prepend, Swapped)
+      end
+
+      # The method that called the setter.
+      def setter_label
+        at = caller_locations(1, 12).find { |l| !l.path.to_s.start_with?(HOME) } or return ''
+        return 'configure_routes' if at.path.to_s.end_with?('/puppet/indirector.rb')
+        at.path.to_s.end_with?('/indirector/indirection.rb') ? at.base_label.to_s : ''
+      end
+
+      def http
+        prepend_to(::Puppet::HTTP::Client, HttpHook, [:execute_streaming])
+      end
+
+      def old_http
+        return true if defined?(::Puppet::HTTP::Client)
+        true
+      end
+
+      def server_http
+        prepend_to(::Puppet::Server::HttpClient, ServerHttpHook, [:get, :post])
+      end
+    end
+
+    # Around the verbs of an indirection, and its setters.
+    module Outer
+      [:find, :search, :head, :destroy, :expire].each do |verb|
+        module_eval <<-RUBY, __FILE__, __LINE__ + 1
+          def #{verb}(key, options = {})
+            return super unless (r = IndirtuiProbe.open(:#{verb}, self, key, options))
+            result = nil
+            begin
+              IndirtuiProbe.enter(r)
+              if r.answered
+                result = r.answered[0]
+              elsif r.edited
+                result = super(r.key, r.options)
+              else
+                result = super(key, options)
+              end
+              result = Ends.caller(r, result) if r.link.hold.on
+              r.done = true
+              result
+            rescue Exception => e
+              r.error = e
+              raise unless Ends.instead(r, e)
+              r.done = true
+              result = r.answered[0]
+            ensure
+              IndirtuiProbe.leave(r, result)
+            end
+          end
+        RUBY
+      end
+
+      def save(instance, key = nil, options = {})
+        return super unless (r = IndirtuiProbe.open(:save, self, key, options, instance))
+        result = nil
+        begin
+          IndirtuiProbe.enter(r)
+          if r.answered
+            result = r.answered[0]
+          elsif r.edited
+            result = super(r.instance, r.key, r.options)
+          else
+            result = super(instance, key, options)
+          end
+          result = Ends.caller(r, result) if r.link.hold.on
+          r.done = true
+          result
+        rescue Exception => e
+          r.error = e
+          raise unless Ends.instead(r, e)
+          r.done = true
+          result = r.answered[0]
+        ensure
+          IndirtuiProbe.leave(r, result)
+        end
+      end
+
+      def terminus_class=(value)
+        super
+        Routes.note(self, :terminus, value, false)
+      end
+
+      def cache_class=(value)
+        super
+        Routes.note(self, :cache, value, false)
+      end
+
+      def reset_terminus_class
+        super
+        Routes.reset(self)
+      end
+    end
+
+    module Global
+      def set_global_setting(setting, value)
+        super
+        Routes.note(self, :terminus, value, true) if setting == :terminus_class
+        Routes.note(self, :cache, value, true) if setting == :cache_class
+      end
+    end
+
+    # The end of a request, where the other side may stop it a last time.
+    module Ends
+      def self.caller(r, result)
+        r.step = Steps::CALLER
+        v = r.link.hold.stop(r, Steps::CALLER, false, nil, result, nil)
+        v && r.link.hold.replaces?(v) ? r.link.hold.answer(r, v) : result
+      end
+
+      # Whether there is an answer instead of the error.
+      def self.instead(r, error)
+        return false unless r.link.hold.on && StandardError === error && r.link.equal?(IndirtuiProbe.link)
+        v = r.link.hold.stop(r, Steps::CALLER, false, nil, nil, error)
+        return false unless v && r.link.hold.replaces?(v)
+        r.answered = [r.link.hold.answer(r, v)]
+        r.error = nil
+        true
+      end
+    end
+
+    module PrepareHook
+      def prepare(request)
+        r = IndirtuiProbe.top
+        return super unless r && r.indirection.equal?(self)
+        r.key = request.key if r.key.nil?
+        r.step = Steps::ROUTE
+        terminus = super
+        r.steps[Steps::VALIDATE] = r.verb == :save ? Steps::VALID : Steps::NOTHING_TO_VALIDATE
+        terminus
+      end
+    end
+
+    module AuthorizeHook
+      def check_authorization(request, terminus)
+        r = IndirtuiProbe.top
+        return super unless r && r.indirection.equal?(self)
+        r.primary = terminus
+        r.link.hold.stop(r, Steps::ROUTE, true, request, nil, nil) if r.link.hold.on
+        r.step = Steps::AUTHORIZE
+        begin
+          result = r.link.hold.on ? r.link.hold.around(r, Steps::AUTHORIZE, request) { super } : super
+        rescue ArgumentError
+          r.denied(request)
+          raise
+        end
+        r.authorized(request, terminus)
+        r.step = Steps::VALIDATE
+        result
+      end
+    end
+
+    module CacheHook
+      def find_in_cache(request)
+        r = IndirtuiProbe.top
+        return super unless r && r.indirection.equal?(self)
+        r.step = Steps::CACHE_READ
+        r.reading = :cache
+        hold = r.link.hold
+        begin
+          found = hold.on ? hold.around(r, Steps::CACHE_READ, request) { super } : super
+          r.cache_read(request, found)
+          r.step = Steps::EXPIRY
+          found = hold.around(r, Steps::EXPIRY, request) { found } if hold.on
+        ensure
+          r.reading = nil
+        end
+        r.step = Steps::TERMINUS
+        found
+      end
+    end
+
+    module TerminusHook
+      def terminus(terminus_name = nil)
+        t = super
+        return t unless (r = IndirtuiProbe.top)
+        r.terminus_chosen(terminus_name) if r.step == Steps::ROUTE && r.verb != :expire && terminus_name && r.indirection.equal?(self)
+        Taps.tapped[t] || Taps.tap(t, self)
+        t
+      end
+    end
+
+    module Swapped
+      def terminus_class
+        IndirtuiProbe::Swaps.of(self, :terminus) || super
+      end
+
+      def cache_class
+        other = IndirtuiProbe::Swaps.of(self, :cache)
+        other.nil? ? super : (other == :off ? nil : other)
+      end
+    end
+
+    module LogHook
+      def newmessage(*args)
+        Logs.note(args[0])
+        super(*args)
+      end
+    end
+
+    # Errors that Puppet logs and goes on.
+    module ExceptionHook
+      def log_exception(*args)
+        r = IndirtuiProbe.top
+        r.logged(args[0]) if r
+        super(*args)
+      end
+    end
+
+    module HttpHook
+      def execute_streaming(*args, &block)
+        return super(*args, &block) unless (x = Exchanges.begin(args[0]))
+        begin
+          x.response = super(*args, &block)
+        rescue Exception => e
+          x.error = e
+          raise
+        ensure
+          Exchanges.end(x)
+        end
+      end
+    end
+
+    module ServerHttpHook
+      [:get, :post].each do |verb|
+        module_eval <<-RUBY, __FILE__, __LINE__ + 1
+          def #{verb}(*args, &block)
+            return super(*args, &block) unless (x = Exchanges.begin_server('#{verb.to_s.upcase}', args))
+            begin
+              x.response = super(*x.args, &block)
+            rescue Exception => e
+              x.error = e
+              raise
+            ensure
+              Exchanges.end(x)
+            end
+          end
+        RUBY
+      end
+    end
+
+    # The run of an agent: its requests belong together.
+    module ConfigurerHook
+      def run(*args)
+        local = Local.mine
+        before = [local.run, local.run_began]
+        local.run = instance_variable_defined?(:@transaction_uuid) ? Text.of(instance_variable_get(:@transaction_uuid)) : nil
+        local.run_began = IndirtuiProbe.now
+        super(*args)
+      ensure
+        local.run, local.run_began = before if before
+      end
+    end
+
+    # The span of an agent that asked for what this thread of the server does now.
+    module RequestHook
+      def initialize(*args)
+        super(*args)
+        Local.came(args[0])
+      end
+    end
+  end
+
+  module Swaps
+    def self.of(indirection, slot)
+      link = IndirtuiProbe.link or return nil
+      r = IndirtuiProbe.top
+      own = r && r.indirection.equal?(indirection) && (slot == :cache ? r.own_cache : r.own_terminus)
+      own || link.hold.swapped(indirection, slot)
+    end
+  end
+end

@@ -1,0 +1,129 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"indirtui/termini"
+)
+
+// attachTrip starts indirtui attach over a command of the shell.
+func attachTrip(t *testing.T, size, script string, journey func(*trip)) {
+	t.Helper()
+	tr := &trip{t: t}
+	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+	dir := t.TempDir()
+	p.confDir, p.varDir = filepath.Join(dir, "conf"), filepath.Join(dir, "var")
+	configure(t, p, "")
+	tr.program = p
+	c := &attachCommand{p: p, words: []string{"sh", "-c", script}}
+	c.display = interactive{ascii: true, record: filepath.Join(dir, "recording.jsonl")}
+	p.ui = c.display
+	s, err := c.session()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.show(s, sizes[size][0], sizes[size][1])
+	journey(tr)
+}
+
+// A watchedProcess writes what a probe would.
+func watchedProcess(t *testing.T, socket string, pid int, lines ...string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	fmt.Fprintf(c, `{"attach":1,"conn":"%032x","pid":%d,"ruby":"ruby 3.1.2","puppet":"7.23.0","app":"agent"}`+"\n", pid, pid)
+	for _, l := range lines {
+		fmt.Fprintln(c, l)
+	}
+	return c
+}
+
+// until lets the program take news until something is on the screen.
+func (tr *trip) until(what string, want ...string) *trip {
+	tr.t.Helper()
+	for late := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		tr.Sync()
+		missing := ""
+		for _, w := range want {
+			if !strings.Contains(tr.Frame(), w) {
+				missing = w
+			}
+		}
+		if missing == "" {
+			return tr
+		}
+		if time.Now().After(late) {
+			tr.t.Fatalf("%s: %q is not on the screen:\n%s", what, missing, tr.Frame())
+		}
+	}
+}
+
+func TestAttachByKeys(t *testing.T) {
+	t.Parallel()
+	for size := range sizes {
+		t.Run(size, func(t *testing.T) {
+			t.Parallel()
+			attachTrip(t, size, `printf '\033[1mname?\033[0m '; read name; echo "hello $name"; exit 3`, func(tr *trip) {
+				socket := tr.session.attached.listener.Path()
+				tr.until("the command", "WAITING").key("6", "Attached")
+				tr.until("what it prints", "name?", "the command runs, pid ", "waiting for a process")
+				conn := watchedProcess(t, socket, 4711,
+					`{"route":1,"ind":"catalog","terminus":"rest","primary":[{"terminus":"rest","by":"application","place":"puppet/application/agent.rb:444"}]}`,
+					`{"begin":1,"at":1,"verb":"find","ind":"catalog","key":"web01","route":1}`,
+					`{"trace":2,"t":"2026-11-28T00:00:00Z","took":1000,"verb":"find","ind":"node","key":"web01","parent":1,"served":"terminus","steps":[{"step":"terminus","is":"ok","why":"returned"}]}`)
+				tr.until("the process", "agent-4711", "1 ended, 1 running", "puppet agent (pid 4711)")
+				// Keys go to the command only while it is typed into.
+				tr.key("enter", "keys go to the command; ctrl+] leaves")
+				tr.Keys("w", "e", "b", "1", "enter")
+				tr.until("what was typed", "hello web1", "the command has ended, exit code 3")
+				tr.key("1", "Requests", "catalog", "node")
+				tr.until("the source", "gent (pid 4711)")
+				tr.key("3", "Routes", "puppet agent (pid 4711)", "catalog", "puppet/application/agent.rb:444")
+				tr.key("enter", "not now: these are of a process")
+				tr.key("tab", "application agent")
+				tr.key("1", "Requests")
+				other := watchedProcess(t, socket, 815, `{"trace":1,"t":"2026-11-28T00:00:00Z","took":1000,"verb":"find","ind":"facts","key":"web02","served":"terminus","steps":[]}`)
+				tr.until("a column", "PROC", "agent-815")
+				tr.Keys("/")
+				tr.Paste("proc=agent-4711").Keys("enter")
+				tr.until("the filter", "proc=agent-4711", "2 of 3")
+				tr.Not("web02")
+				_ = other.Close()
+				_ = conn.Close()
+				tr.key("6", "Attached").until("its end", "gone")
+				tr.key("enter", "not now: the command has ended")
+			})
+		})
+	}
+}
+
+// Processes are watched beside what a session shows, and no longer.
+func TestAttachHere(t *testing.T) {
+	t.Parallel()
+	visit(t, sizes["140x40"], nil, nil, func(tr *trip) {
+		dir := filepath.Join(t.TempDir(), "private")
+		socket := filepath.Join(dir, "attach")
+		tr.Command("attach " + socket)
+		tr.sees("waiting for a process", "RUBYOPT=-r", "ruby-load-path")
+		watchedProcess(t, socket, 815, `{"trace":2,"t":"2026-11-28T00:00:00Z","took":1000,"verb":"find","ind":"node","key":"attached","served":"terminus","steps":[]}`)
+		tr.until("the process", "agent-815", "1 ended")
+		tr.Command("attach " + socket)
+		tr.sees("processes are watched already")
+		tr.Keys("esc", "esc")
+		tr.Command("detach")
+		tr.until("the end", "did :detach")
+		tr.Command("detach")
+		tr.sees("no processes are watched")
+	})
+}
