@@ -25,7 +25,7 @@ type site struct {
 	store *store.Store
 }
 
-func listen(t testing.TB, change func(*probe.Options)) *site {
+func newSite(t testing.TB, change func(*probe.Options)) *site {
 	t.Helper()
 	s, err := store.Open(store.Options{Body: 1 << 20})
 	if err != nil {
@@ -183,7 +183,7 @@ func TestNumbers(t *testing.T) {
 	} {
 		t.Run(strings.Join(order, ", "), func(t *testing.T) {
 			t.Parallel()
-			s := listen(t, nil)
+			s := newSite(t, nil)
 			p := s.attach(t, connName(1), "agent", 4711)
 			for _, l := range order {
 				p.write(lines[l])
@@ -225,7 +225,7 @@ func TestNumbers(t *testing.T) {
 // A request that runs is a row, and ends with its connection.
 func TestRunning(t *testing.T) {
 	t.Parallel()
-	s := listen(t, nil)
+	s := newSite(t, nil)
 	p := s.attach(t, connName(1), "apply", 7)
 	p.write(`{"begin":1,"at":2000,"verb":"find","ind":"catalog","key":"web01"}`, `{"log":"warning","message":"old","count":18,"trace":1}`)
 	s.until(t, "a row", func() bool { return len(s.rows()) == 1 })
@@ -250,7 +250,7 @@ func TestRunning(t *testing.T) {
 // agent's own line comes later.
 func TestTraceparent(t *testing.T) {
 	t.Parallel()
-	s := listen(t, nil)
+	s := newSite(t, nil)
 	agent := s.attach(t, connName(0xa), "agent", 1)
 	s.until(t, "the agent", func() bool { return len(s.Processes()) == 1 })
 	server := s.attach(t, connName(0xb), "server", 2)
@@ -295,7 +295,7 @@ func TestBadLines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := listen(t, nil)
+			s := newSite(t, nil)
 			other := s.attach(t, connName(2), "apply", 2)
 			p := s.attach(t, connName(1), "apply", 1)
 			p.write(tt.line)
@@ -331,7 +331,7 @@ func TestFirstLines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := listen(t, nil)
+			s := newSite(t, nil)
 			c := s.dial(t)
 			if _, err := fmt.Fprintln(c, tt.line); err != nil {
 				t.Fatal(err)
@@ -347,7 +347,7 @@ func TestFirstLines(t *testing.T) {
 // What is in force comes first, then a ping.
 func TestArms(t *testing.T) {
 	t.Parallel()
-	s := listen(t, nil)
+	s := newSite(t, nil)
 	s.Arm([]probe.Arm{{ID: 3, Step: "route", Ind: "facts", Do: "hold"}})
 	s.Values(true)
 	s.Swap(probe.Swap{ID: 1, Ind: "node", Slot: "terminus", To: "plain", For: "process"})
@@ -382,7 +382,7 @@ func TestHeld(t *testing.T) {
 		`{"held":1,"step":"terminus","key":"web01","limit":1000,"steps":[{"step":"route","is":"chosen"}],"behind":[["runtimeout",5]],"answer":null,"error":null}`
 	t.Run("without a holder", func(t *testing.T) {
 		t.Parallel()
-		p := listen(t, nil).attach(t, connName(1), "apply", 1)
+		p := newSite(t, nil).attach(t, connName(1), "apply", 1)
 		p.write(begin, held)
 		if got := p.next(); got != `{"go":1,"do":"continue"}` {
 			t.Errorf("got %s", got)
@@ -391,7 +391,7 @@ func TestHeld(t *testing.T) {
 	t.Run("with one", func(t *testing.T) {
 		t.Parallel()
 		decide := make(chan probe.Go)
-		s := listen(t, func(o *probe.Options) {
+		s := newSite(t, func(o *probe.Options) {
 			o.Holder = holder(func(_ context.Context, h *probe.Held) probe.Go {
 				if h.Trace.Steps[traces.Route].Answer != traces.Chosen || h.Trace.Indirection != "facts" || h.Behind[0] != (probe.Limit{Name: "runtimeout", Left: 5}) || h.Process.PID != 1 {
 					t.Errorf("got %+v of %+v", h, h.Trace)
@@ -415,7 +415,7 @@ func TestHeld(t *testing.T) {
 	})
 	t.Run("without a begin", func(t *testing.T) {
 		t.Parallel()
-		s := listen(t, nil)
+		s := newSite(t, nil)
 		p := s.attach(t, connName(1), "apply", 1)
 		p.write(`{"held":7,"step":"route","verb":"find","ind":"facts","key":"web01","began":5,"steps":[],"flags":["ignore_cache"]}`)
 		if got := p.next(); got != `{"go":7,"do":"continue"}` {
@@ -428,7 +428,7 @@ func TestHeld(t *testing.T) {
 	t.Run("gone", func(t *testing.T) {
 		t.Parallel()
 		over := make(chan struct{})
-		s := listen(t, func(o *probe.Options) {
+		s := newSite(t, func(o *probe.Options) {
 			o.Holder = holder(func(ctx context.Context, _ *probe.Held) probe.Go {
 				<-ctx.Done()
 				if cause := context.Cause(ctx); cause.Error() != "the process has gone" {
@@ -448,7 +448,7 @@ func TestHeld(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	t.Parallel()
-	s := listen(t, nil)
+	s := newSite(t, nil)
 	p := s.attach(t, connName(1), "apply", 1)
 	p.write(`{"value":1,"name":"value","model":"facts","part":1,"parts":2,"text":"{\"a\":"}`, `{"value":1,"name":"value","model":"facts","part":2,"parts":2,"text":"1}"}`, traceLine(1, 0, "facts", ""))
 	s.ended(t, 1)
@@ -467,7 +467,7 @@ func TestValues(t *testing.T) {
 // Routes are named by numbers; an exchange without a request is a row of its own.
 func TestRoutesAndExchanges(t *testing.T) {
 	t.Parallel()
-	s := listen(t, nil)
+	s := newSite(t, nil)
 	p := s.attach(t, connName(1), "agent", 1)
 	p.write(`{"route":7,"ind":"catalog","terminus":"rest","primary":[{"terminus":"rest","by":"application","place":"puppet/application/agent.rb:12"},{"terminus":"compiler","by":"default in code"}],"caches":[{"terminus":"json","by":"application","place":"x.rb:1"}]}`,
 		traceLine(1, 0, "catalog", `,"route":7`),
@@ -573,7 +573,7 @@ func FuzzLine(f *testing.F) {
 
 // BenchmarkLines is how many lines a second four processes may write.
 func BenchmarkLines(b *testing.B) {
-	s := listen(b, nil)
+	s := newSite(b, nil)
 	const processes = 4
 	line := traceLine(1, 0, "file_metadata", `,"route":7,"spans":[{"id":1,"step":"terminus","kind":"network","name":"GET https://puppet:8140/puppet/v3/file_metadata/modules/a/b","is":"200 OK","took":100}]`)
 	_, rest, _ := strings.Cut(line, ",")

@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -52,6 +53,8 @@ type site struct {
 	t       *testing.T
 	dir     string
 	program string
+	watched []string // what stands before puppet, and has it run
+	env     []string // more variables of puppet
 }
 
 func newSite(t *testing.T) *site {
@@ -224,11 +227,13 @@ func (s *site) puppet(name, port string, args ...string) (string, int) {
 	s.write(dir+"/conf/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncodedir = %[1]s/code\nrundir = %[1]s/run\nlogdir = %[1]s/log\npublicdir = %[1]s/public\nkeylength = 2048\ncertname = %[2]s\nserver = localhost\nserverport = %[3]s\nhttp_keepalive_timeout = 4\n", dir, name, port))
 	ctx, cancel := s.context()
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "puppet", append(args, "--confdir", dir+"/conf", "--vardir", dir+"/var", "--color=false")...)
+	words := slices.Concat(s.watched, []string{"puppet"}, args, []string{"--confdir", dir + "/conf", "--vardir", dir + "/var", "--color=false"})
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8", "TERM=dumb",
 		"FACTER_peers_target=" + dir + "/target", "FACTER_peers_bucket_server=localhost", "FACTER_peers_bucket_port=" + port,
 	}
+	cmd.Env = append(cmd.Env, s.env...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	exit := (*exec.ExitError)(nil)

@@ -25,6 +25,7 @@ import (
 	"indirtui/ui/config"
 	"indirtui/ui/demo"
 	"indirtui/ui/demo/scenarios"
+	"indirtui/ui/session"
 )
 
 // interactive is what only the interactive program asks for.
@@ -181,6 +182,14 @@ func (s *workspace) watched() string {
 		return ""
 	}
 	return s.attached.source()
+}
+
+// tables are the routes of the processes that are watched.
+func (s *workspace) tables() []session.Table {
+	if s.attached == nil {
+		return nil
+	}
+	return s.attached.tables()
 }
 
 // several reports whether more than one process is watched.

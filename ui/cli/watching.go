@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
 	"indirtui/indirector/host/terminal"
@@ -16,6 +17,7 @@ import (
 	"indirtui/indirector/probe/hold"
 	"indirtui/traces"
 	"indirtui/ui/attached"
+	"indirtui/ui/session"
 )
 
 // A watching is the processes that are watched in a session, beside its engine.
@@ -93,6 +95,20 @@ func (w *watching) source() string {
 		return "attached: " + titles
 	}
 	return "attached: no process"
+}
+
+// tables are the routes that processes have announced.
+func (w *watching) tables() (all []session.Table) {
+	for _, p := range w.Processes() {
+		t := session.Table{Process: p.Name, Title: p.Title(), Routes: indirector.Routes{}}
+		for _, r := range w.listener.Routes(p.Name) {
+			t.Routes[r.Indirection] = indirector.Route{Primary: r.Primary, Cache: r.Cache}
+		}
+		if len(t.Routes) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // several reports whether more than one process has come.

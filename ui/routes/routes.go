@@ -56,7 +56,10 @@ type About struct {
 // A Routes is the place.
 type Routes struct {
 	env           *session.Env
-	engine        Engine       // nil in a recording
+	own           Engine       // nil in a recording
+	engine        Engine       // own; nil while the table of a process is shown
+	process       string       // whose table that is
+	chosen        bool         // the user has chosen whose table is shown
 	about         func() About // as it is now
 	width, height int
 	list          widget.Table
@@ -71,7 +74,7 @@ func (r *Routes) List() screen.List { return &r.list }
 // New shows the routes of an engine. A nil engine is a recording: its routes are
 // those that its newest requests went by, and cannot be changed.
 func New(env *session.Env, engine Engine, about func() About) *Routes {
-	r := &Routes{env: env, engine: engine, about: about, list: widget.Table{Gutter: gutter, Drags: true}}
+	r := &Routes{env: env, own: engine, engine: engine, about: about, list: widget.Table{Gutter: gutter, Drags: true}}
 	r.list.SetLen(len(r.rows()))
 	return r
 }
@@ -79,10 +82,10 @@ func New(env *session.Env, engine Engine, about func() About) *Routes {
 // Overridden returns how many indirections have a route that is not the
 // configured one, for the tab and the status bar.
 func (r *Routes) Overridden() int {
-	if r.engine == nil {
+	if r.own == nil {
 		return 0
 	}
-	return len(r.engine.Overrides())
+	return len(r.own.Overrides())
 }
 
 // Badge is what stands behind the name of the place: "*1".
@@ -114,6 +117,9 @@ func (r *Routes) layout() {
 func (r *Routes) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case session.Snapshot:
+		if r.takeProcess() {
+			break
+		}
 		return r.recorded.look(r, msg.Last)
 	case recordedRoutes:
 		r.recorded.take(msg)
@@ -172,13 +178,15 @@ func (r *Routes) Disabled(do screen.Action) string {
 	f, ok := r.focus()
 	switch do {
 	case screen.Reload:
-		return screen.ReasonIf(r.engine == nil, isRecording)
+		return screen.ReasonIf(r.engine == nil, r.fixed())
+	case screen.NextTable:
+		return screen.ReasonIf(len(r.tables()) == 0, "no process is watched that has routes")
 	case screen.History, screen.UsedBy, screen.CopyMenu:
 		return screen.ReasonIf(!ok, isNothing)
 	case screen.Enter, screen.SwapCache, screen.WhatIf:
 		switch {
 		case r.engine == nil:
-			return isRecording
+			return r.fixed()
 		case len(r.engine.Registry().Termini(f.name)) == 0:
 			return "this program has no terminus of " + f.name
 		}
@@ -186,7 +194,7 @@ func (r *Routes) Disabled(do screen.Action) string {
 	case screen.Reset:
 		switch {
 		case r.engine == nil:
-			return isRecording
+			return r.fixed()
 		case !touched(r.engine, f.name):
 			return f.name + " is as configured"
 		}
@@ -197,12 +205,16 @@ func (r *Routes) Disabled(do screen.Action) string {
 
 func (r *Routes) Hints() []screen.Action {
 	if r.engine == nil {
-		return []screen.Action{screen.History, screen.UsedBy, screen.CopyMenu, screen.Enter}
+		return []screen.Action{screen.History, screen.UsedBy, screen.NextTable, screen.CopyMenu, screen.Enter}
 	}
 	return []screen.Action{screen.Enter, screen.SwapCache, screen.WhatIf, screen.History, screen.Reset, screen.UsedBy, screen.CopyMenu, screen.CommandLine}
 }
 
 func (r *Routes) Handle(a screen.Command) tea.Cmd {
+	if a.Action == screen.NextTable {
+		r.nextProcess()
+		return nil
+	}
 	f, ok := r.focus()
 	if !ok {
 		return nil
@@ -221,7 +233,11 @@ func (r *Routes) Handle(a screen.Command) tea.Cmd {
 	case screen.History:
 		return screen.Show(widget.NewPager(&r.env.Shared, r.page(f)))
 	case screen.UsedBy:
-		return screen.Send(screen.Filter{Text: served(f)})
+		filter := served(f)
+		if r.process != "" {
+			filter += " proc=" + r.process
+		}
+		return screen.Send(screen.Filter{Text: filter})
 	case screen.CopyMenu:
 		return screen.Show(widget.NewMenu(&r.env.Shared, "copy", r.copies(f)))
 	}

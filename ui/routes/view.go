@@ -27,6 +27,11 @@ func (r *Routes) Context() (left, right term.Line) {
 		left.Put(term.Quiet, label)
 		left.Put(term.Plain, text)
 	}
+	if r.process != "" {
+		add("process ", r.title())
+		left.Put(term.Quiet, " · as it has announced them; what a thread had is in its requests")
+		return left, right
+	}
 	if r.width >= screen.Wide {
 		add("source ", r.about().Source)
 		add("environment ", r.about().Environment)

@@ -134,7 +134,8 @@ const (
 
 	PlanIt Action = "plan"
 
-	TypeInto Action = "type-into"
+	TypeInto  Action = "type-into"
+	NextTable Action = "next-table"
 
 	Replay     Action = "replay"
 	ReplayEdit Action = "edit-and-replay"
@@ -290,6 +291,7 @@ var table = []row{
 	{SortNext, []string{">"}, InCache, false, "sort", "sort by name, age, size, expiry or use"},
 	{SortBack, []string{"<"}, InCache, false, "sort", "the order before"},
 	{Reload, []string{"ctrl+r"}, InCache, false, "again", "list all termini again"},
+	{NextTable, []string{"tab"}, InRoutes, false, "process", "the routes of the next process that is watched, and then those of this program"},
 	{UsedBy, []string{"x"}, InRoutes, false, "requests", "list the requests that this route served"},
 
 	{Search, []string{"/"}, InSteps | InValue | InCompare | InConsole | InWhy, false, "search", "search the text on this screen"},

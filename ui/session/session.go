@@ -41,6 +41,13 @@ type Set struct {
 	Then   func() tea.Cmd
 }
 
+// A Table is the routes that a process has announced.
+type Table struct {
+	Process string // "agent-4711", as in proc=
+	Title   string // "puppet agent (pid 4711)"
+	Routes  indirector.Routes
+}
+
 // An Env is the services that every screen may use. It belongs to the goroutine of
 // the user interface; what it points to is safe for commands too.
 type Env struct {
@@ -69,6 +76,9 @@ type Env struct {
 	// Probe asks a server, "puppet:8140", how it is, and returns that in a few
 	// words. Nil if no server can be asked.
 	Probe func(ctx context.Context, address string) string
+	// Tables returns the routes that processes have announced which are watched. Nil is
+	// none.
+	Tables func() []Table
 	// Several reports whether requests of several processes are watched, so that each
 	// names its own. Nil is never.
 	Several func() bool

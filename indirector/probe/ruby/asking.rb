@@ -40,17 +40,19 @@ module IndirtuiProbe
     end
 
     # It raised. Whether that is swallowed is seen later.
-    def refused(step, verb, e, at)
-      return @read_error = e if step == CACHE_READ && @verb != :expire
+    def refused(step, verb, error, at)
+      return @read_error = error if step == CACHE_READ && @verb != :expire
       @failed = true
       why = case step
             when CACHE_READ then 'read-failed'
             when CACHE_WRITE then verb == :find ? 'read-failed' : 'failed'
-            else NoMethodError === e && e.name == verb ? 'verb-missing' : 'raised'
+            else NoMethodError === error && error.name == verb ? 'verb-missing' : 'raised'
             end
-      about = why == 'verb-missing' ? verb.to_s : first_line(Text.message(e))
+      about = why == 'verb-missing' ? verb.to_s : first_line(Text.message(error))
       @steps[step] = Steps.json(step, 'raised', why, about, *step_time(at))
       @wrote = 'raised' if step == CACHE_WRITE
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def answered_by(step, verb, result, at)
@@ -59,6 +61,8 @@ module IndirtuiProbe
       when CACHE_WRITE then wrote_cache(verb, result, at)
       else from_terminus(verb, result, at)
       end
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     # What the cache has. Whether it is good is for Puppet to find out.
@@ -155,6 +159,8 @@ module IndirtuiProbe
       end
       @steps[CACHE_READ] = Steps.json(CACHE_READ, 'found', 'found', nil, at, took)
       judged(instance, found)
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def no_cache(request)
@@ -206,8 +212,10 @@ module IndirtuiProbe
     end
 
     # Puppet logged an exception and may go on.
-    def logged(e)
-      @swallowed = e if @reading == :cache && Exception === e
+    def logged(exception)
+      @swallowed = exception if @reading == :cache && Exception === exception
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def authorized(request, terminus)
@@ -215,10 +223,18 @@ module IndirtuiProbe
                           elsif terminus.respond_to?(:authorized?) then Steps.json(AUTHORIZE, 'allowed', 'allowed', Text.of(request.node))
                           else NO_RULE
                           end
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def denied(request)
       @steps[AUTHORIZE] = Steps.json(AUTHORIZE, 'denied', 'denied', Text.of(request.node))
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
+    end
+
+    def invalid(e)
+      @steps[VALIDATE] = Steps.json(VALIDATE, 'invalid', 'validation-failed', first_line(Text.message(e)))
     end
 
     # The steps of a use past the indirection.
@@ -310,7 +326,7 @@ module IndirtuiProbe
       run = Settings.value(:runtimeout)
       list << ['runtimeout', (run * 1_000_000_000).to_i - (IndirtuiProbe.now - @local.run_began)] if Numeric === run && run > 0 && @local.run_began
       list
-    rescue *Settings::PROBLEMS.call
+    rescue Fault
       list
     end
 

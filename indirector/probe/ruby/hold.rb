@@ -31,7 +31,7 @@ module IndirtuiProbe
       when m['values'] then @values = m['values'] == 'on'
       when m['open'] then Values.open(@link, m['open'])
       end
-    rescue *ERRORS => e
+    rescue Fault => e
       IndirtuiProbe.fault(e)
     end
 
@@ -112,7 +112,7 @@ module IndirtuiProbe
       return unless r.verb == :save && !done && step < Steps::CALLER
       r.save_instead(v.delete('made'))
       v.delete('value')
-    rescue StandardError => e # of the model, which does not take it
+    rescue Fault => e # of the model, which does not take it
       v.delete('value')
       refuse('go', r.id, Text.message(e))
     end
@@ -123,15 +123,23 @@ module IndirtuiProbe
       arm = @on && find(r, step, done) or return nil
       count(arm)
       v = act(r, arm, step, done, request, result, error) or return nil
-      make(r, v, step, done)
-      edit(r, v, request)
+      take_in(r, v, step, done, request)
       raise failure(v['fail']) if v['fail']
       v
+    end
+
+    def take_in(r, v, step, done, request)
+      make(r, v, step, done)
+      edit(r, v, request)
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def find(r, step, done)
       name = Steps::NAMES[step]
       @arms.find { |a| (a['done'] || false) == done && (a['only'] ? only?(a, r, name) : matches?(a, r, name)) && due?(a) }
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def only?(a, r, name)
@@ -192,6 +200,8 @@ module IndirtuiProbe
       why = v ? v['why'] || 'go' : @link.over? ? 'gone' : 'limit'
       @link.urgent("{\"went\":#{r.id},\"why\":\"#{why}\"}") unless why == 'gone'
       why == 'go' ? v : nil
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     ensure
       @held.delete(r.id)
       r.was_held(IndirtuiProbe.now - from, step, from) if from
@@ -262,7 +272,7 @@ module IndirtuiProbe
       named = m['class'] && m['class'].to_s.split('::').inject(Object) { |c, n| c.const_defined?(n) ? c.const_get(n) : nil if c }
       named = ::Puppet::Error unless Class === named && named <= StandardError
       named.new(text)
-    rescue *ERRORS
+    rescue Fault
       ::Puppet::Error.new(text)
     end
 
@@ -282,7 +292,7 @@ module IndirtuiProbe
       Routes.changed
       @link.urgent("{\"swapped\":#{m['swap'].to_i},\"ind\":#{Text.json(m['ind'])},\"slot\":\"#{slot}\",\"to\":#{Text.json(m['to'].to_s)}," \
                    "\"was\":#{Text.json(was.to_s)},\"for\":\"#{m['for'] == 'thread' ? 'thread' : 'process'}\"}")
-    rescue StandardError => e # Puppet's, of a terminus that cannot be loaded
+    rescue Fault => e # Puppet's, of a terminus that cannot be loaded
       refuse('swap', m['swap'], Text.message(e))
     end
 

@@ -1,6 +1,6 @@
 # What goes around Puppet's own methods. Those that are always there do nothing
 # but look for a listener; the others come when there has been one.
-require File.join(IndirtuiProbe::HOME, 'taps')
+%w[text places routes local taps].each { |file| require File.join(IndirtuiProbe::HOME, file) }
 
 module IndirtuiProbe
   # Names of Puppet that are not public, and what is not seen without each.
@@ -24,7 +24,7 @@ module IndirtuiProbe
       return 'server' if defined?(::Puppet::Server::Master)
       name = File.basename($0.to_s)
       name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s : name
-    rescue *ERRORS
+    rescue Fault
       ''
     end
 
@@ -44,16 +44,15 @@ module IndirtuiProbe
         link.watch(local)
       end
       Request.new(link, local, verb, indirection, key, options, instance, Places.caller_json(direct ? 4 : 2), direct)
-    rescue *ERRORS => e
+    rescue Fault => e
       fault(e)
     end
 
     def enter(r)
       r.local.stack.push(r)
-      link = r.link
-      r.steps[0] = (r.take_route).because
-      return unless link.hold.on
-      r.held_answer(link.hold.stop(r, 0, false, nil, nil, nil))
+      r.take_route
+      hold = r.link.hold
+      r.held_answer(hold.stop(r, Steps::ROUTE, false, nil, nil, nil)) if hold.on
     end
 
     # Ends a request, whatever it ended with.
@@ -72,7 +71,7 @@ module IndirtuiProbe
       end
       line = r.line
       link.finished(line.bytesize < Link::LONGEST ? line : r.short_line)
-    rescue *ERRORS => e
+    rescue Fault => e
       fault(e)
     end
 
@@ -101,7 +100,7 @@ module IndirtuiProbe
 
       def outer
         c = ::Puppet::Indirector::Indirection
-        %w[places routes].each { |file| require File.join(HOME, file) }
+        
         c.send(:prepend, Outer)
         c.send(:prepend, Global) if has?(c, :set_global_setting)
         true
@@ -390,11 +389,11 @@ module IndirtuiProbe
       def run(*args)
         local = Local.mine
         before = [local.run, local.run_began]
-        local.run = instance_variable_get(:@transaction_uuid) if instance_variable_defined?(:@transaction_uuid)
+        local.run = instance_variable_defined?(:@transaction_uuid) ? Text.of(instance_variable_get(:@transaction_uuid)) : nil
         local.run_began = IndirtuiProbe.now
         super(*args)
       ensure
-        local.run, local.run_began = before if local
+        local.run, local.run_began = before if before
       end
     end
 
@@ -402,9 +401,7 @@ module IndirtuiProbe
     module RequestHook
       def initialize(*args)
         super(*args)
-        headers = args[0]
-        came = headers.respond_to?(:[]) ? headers['traceparent'] : nil
-        Local.mine.came = came && came.to_s =~ /\A[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}\z/ ? came.to_s : nil
+        Local.came(args[0])
       end
     end
   end

@@ -4,7 +4,7 @@
 # thread would wait for it.
 require 'socket'
 require 'weakref'
-%w[table redact text places routes steps request asking values hold].each { |file| require File.join(IndirtuiProbe::HOME, file) }
+%w[table redact steps request asking values hold].each { |file| require File.join(IndirtuiProbe::HOME, file) }
 
 module IndirtuiProbe
   class Link
@@ -57,7 +57,7 @@ module IndirtuiProbe
         Thread.current.report_on_exception = false if Thread.current.respond_to?(:report_on_exception=)
         begin
           yield
-        rescue *ERRORS => e
+        rescue Fault => e
           IndirtuiProbe.fault(e)
         end
       end
@@ -163,7 +163,7 @@ module IndirtuiProbe
       @ready = true
       @application = nil
       urgent(attach_line)
-    rescue *Settings::PROBLEMS.call => e
+    rescue Fault => e
       IndirtuiProbe.fault(e)
     end
 

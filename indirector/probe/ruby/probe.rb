@@ -8,11 +8,17 @@ module IndirtuiProbe
   VERSION = 1
   HOME = File.dirname(File.expand_path(__FILE__))
   KEY = :indirtui_probe # of what a thread has, see Local
-  # What may go wrong in the probe itself. A Timeout of Puppet, which may strike
-  # while the probe works, is none of these.
-  ERRORS = [NameError, TypeError, ArgumentError, EncodingError, IOError, SystemCallError, ThreadError, RangeError, IndexError, RegexpError,
-            FiberError, LocalJumpError, ZeroDivisionError, ScriptError, SystemStackError]
-  ERRORS << FrozenError if defined?(FrozenError)
+  # What may go wrong in the probe, or in what it calls of others. A Timeout of
+  # Puppet, which may strike while the probe works, is none of these.
+  module Fault
+    def self.===(e)
+      case e
+      when StandardError then !(defined?(::Timeout::Error) && ::Timeout::Error === e)
+      when ScriptError, SystemStackError then true
+      else false
+      end
+    end
+  end
   MODULE_NAME = Module.instance_method(:name)
   # Where the hooks go: the class, and whether they go into its singleton class.
   PLACES = {
@@ -41,6 +47,7 @@ module IndirtuiProbe
       @lacks = []
       @installed = {}
       @next_look = 0
+      @looking = Mutex.new
       leave_environment
       return if @path.empty?
       return too_old unless Module.private_method_defined?(:prepend) || Module.method_defined?(:prepend)
@@ -60,7 +67,7 @@ module IndirtuiProbe
         begin
           place = PLACES[MODULE_NAME.bind(tp.self).call]
           install(place) if place
-        rescue *ERRORS => e
+        rescue Fault => e
           fault(e)
         end
       end
@@ -76,7 +83,7 @@ module IndirtuiProbe
       [:puppet, :server_http, :request].each { |place| install(place) }
       at_exit { finish } unless @exits
       @exits = true
-    rescue *ERRORS => e
+    rescue Fault => e
       fault(e)
     end
 
@@ -93,6 +100,7 @@ module IndirtuiProbe
       return if @installed[place]
       require File.join(HOME, 'hooks') unless defined?(Hooks)
       @installed[place] = true if Hooks.install(place)
+      on if place == :indirection
     end
 
     def too_old
@@ -116,16 +124,23 @@ module IndirtuiProbe
     def look
       pid = Process.pid
       at = now
-      return nil if at < @next_look && @looked == pid
+      return nil if at < @next_look && @looked == pid || !@looking.try_lock
+      begin
+        look_now(pid, at)
+      ensure
+        @looking.unlock
+      end
+    rescue Fault => e
+      fault(e)
+    end
+
+    def look_now(pid, at)
       forked = @link && @link.pid != pid
       @link.leave if forked
       @link = nil
       @looked = pid
       @next_look = at + 1_000_000_000
-      return nil unless File.socket?(@path)
-      connect
-    rescue *ERRORS => e
-      fault(e)
+      File.socket?(@path) ? connect : nil
     end
 
     def connect
@@ -147,7 +162,7 @@ module IndirtuiProbe
       status = $!.respond_to?(:status) ? $!.status : ($! ? 1 : 0)
       link = on
       link.finish(status) if link
-    rescue *ERRORS => e
+    rescue Fault => e
       fault(e)
     end
   end

@@ -43,6 +43,9 @@ module IndirtuiProbe
 
     def take_route
       @route = Routes.of(@indirection, @local)
+      @steps[ROUTE] = @route.because
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def no_route
@@ -52,7 +55,7 @@ module IndirtuiProbe
     # The terminus that Puppet uses. Another than what was set was set unseen, or is
     # what the other side wants.
     def terminus_chosen(name, choice = nil)
-      take_route unless @route
+      return unless @route
       return if name.equal?(@route.value) && !@own_cache
       text = name.to_s
       return if text == @route.terminus && !@own_cache
@@ -60,6 +63,8 @@ module IndirtuiProbe
       cache = @own_cache && Choice.new(@own_cache, 'you', 'this request', nil)
       @route = @route.own(@indirection.name, text == @route.terminus ? nil : choice, cache)
       @steps[ROUTE] = @route.because
+    rescue Fault => e
+      IndirtuiProbe.fault(e)
     end
 
     def step_time(from)

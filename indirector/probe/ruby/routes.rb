@@ -99,7 +99,7 @@ module IndirtuiProbe
           end
           @epoch += 1
         end
-      rescue *ERRORS => e
+      rescue Fault => e
         IndirtuiProbe.fault(e)
       end
 
@@ -155,7 +155,7 @@ module IndirtuiProbe
         setting = indirection.terminus_setting
         value = setting && ::Puppet.settings[setting]
         value.nil? ? [] : [Choice.new(value, 'setting', '', 0, setting)]
-      rescue *Settings::PROBLEMS.call
+      rescue Fault
         []
       end
 
@@ -185,9 +185,6 @@ module IndirtuiProbe
              :storeconfigs_backend, :external_nodes, :usecacheonfailure, :use_cached_catalog, :noop, :report, :reports, :static_catalogs,
              :http_read_timeout, :http_connect_timeout, :runtimeout, :runinterval, :environment_timeout].freeze
 
-    # What Puppet raises besides.
-    PROBLEMS = lambda { ERRORS + [::Puppet::Error] }
-
     class << self
       def value(name)
         ::Puppet.settings[name]
@@ -206,7 +203,7 @@ module IndirtuiProbe
         x = value(name)
         text = x.nil? ? '' : Text.of(x)
         "[#{Text.json(name.to_s)},#{Text.json(Redact.pair(name.to_s, text))},#{Text.json(place(name))}]"
-      rescue *PROBLEMS.call # a setting may refuse its value
+      rescue Fault # a setting may refuse its value
         nil
       end
 
@@ -216,7 +213,7 @@ module IndirtuiProbe
         return 'command line' if settings.respond_to?(:set_by_cli?) && settings.set_by_cli?(name)
         line = conf_line(name)
         line ? "puppet.conf:#{line}" : 'default'
-      rescue *PROBLEMS.call
+      rescue Fault
         'default'
       end
 
@@ -253,7 +250,7 @@ module IndirtuiProbe
           above[-1][1] == slot.to_s && above[-2] && above[-2][1] == indirection.to_s || name == indirection.to_s && l =~ /:\s*\{.*\b#{slot}\b/
         end
         File.basename(path) + (line ? ":#{line[1] + 1}" : '')
-      rescue *PROBLEMS.call
+      rescue Fault
         'routes.yaml'
       end
     end

@@ -50,20 +50,4 @@ module IndirtuiProbe
     KEEPS_NONE = json(EXPIRY_SET, 'not asked', 'no-expiration')
     KEPT = json(EXPIRY_SET, 'kept', 'already-set')
   end
-
-  # What a thread has: the requests that run on it, the innermost last. A Fiber
-  # counts as a thread here.
-  class Local
-    attr_reader :stack
-    attr_accessor :epoch, :routes, :run, :run_began, :came, :found_route
-
-    def self.mine
-      Thread.current[KEY] ||= new
-    end
-
-    def initialize
-      @stack = []
-      @epoch = -1
-    end
-  end
 end

@@ -18,7 +18,7 @@ module IndirtuiProbe
           terminus.singleton_class.send(:prepend, @modules[has] ||= around(has))
           @tapped = @tapped.dup.compare_by_identity.merge!(terminus => indirection)
         end
-      rescue *ERRORS => e
+      rescue Fault => e
         IndirtuiProbe.fault(e)
       end
 
@@ -54,14 +54,20 @@ module IndirtuiProbe
           yield
         ensure
           r.inside = before
-          r.span(r.step, 'choose', "#{terminus_name(before)} asks #{terminus_name(terminus)}", verb.to_s, at, IndirtuiProbe.now - at,
-                 [['terminus', terminus_name(terminus)]])
+          chose(r, before, terminus, verb, at)
         end
+      end
+
+      def chose(r, before, terminus, verb, at)
+        r.span(r.step, 'choose', "#{terminus_name(before)} asks #{terminus_name(terminus)}", verb.to_s, at, IndirtuiProbe.now - at,
+               [['terminus', terminus_name(terminus)]])
+      rescue Fault => e
+        IndirtuiProbe.fault(e)
       end
 
       def terminus_name(terminus)
         Text.of(terminus.name)
-      rescue *ERRORS
+      rescue Fault
         ''
       end
 
@@ -90,7 +96,7 @@ module IndirtuiProbe
         begin
           r.link.hold.on ? r.link.hold.around(r, Steps::VALIDATE, request) { yield } : yield
         rescue StandardError => e
-          r.steps[Steps::VALIDATE] = Steps.json(Steps::VALIDATE, 'invalid', 'validation-failed', r.first_line(Text.message(e)))
+          r.invalid(e)
           raise
         end
       end
@@ -130,7 +136,7 @@ module IndirtuiProbe
         link = IndirtuiProbe.on or return nil
         number = mark(link) { |value| request['traceparent'] ||= value }
         Exchange.new(request.method.to_s, request.uri.to_s, nil, number, Places.caller_json(3))
-      rescue *ERRORS => e
+      rescue Fault => e
         IndirtuiProbe.fault(e)
       end
 
@@ -144,7 +150,7 @@ module IndirtuiProbe
           args << (Hash.respond_to?(:ruby2_keywords_hash) ? Hash.ruby2_keywords_hash(named) : named)
         end
         Exchange.new(method, args[0].to_s, args, number, Places.caller_json(3))
-      rescue *ERRORS => e
+      rescue Fault => e
         IndirtuiProbe.fault(e)
       end
 
@@ -172,7 +178,7 @@ module IndirtuiProbe
         else
           link.write(line(x, link, took, status, reason, bytes, err))
         end
-      rescue *ERRORS => e
+      rescue Fault => e
         IndirtuiProbe.fault(e)
       end
 
@@ -205,7 +211,7 @@ module IndirtuiProbe
         text = Text.of(message.message)
         r = IndirtuiProbe.top
         r ? r.note("#{level}: #{text}") : outside(link, level, text)
-      rescue *ERRORS => e
+      rescue Fault => e
         IndirtuiProbe.fault(e)
       end
 

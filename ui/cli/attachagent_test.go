@@ -1,0 +1,171 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"indirtui/indirector/probe"
+	"indirtui/traces"
+	"indirtui/traces/export"
+	"indirtui/traces/store"
+)
+
+// recordedIn opens a recording and returns its requests, in order.
+func recordedIn(t *testing.T, path string) (*store.Store, []*traces.Trace) {
+	t.Helper()
+	s, err := store.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := export.Loaded(s); err != nil {
+		t.Fatal(err)
+	}
+	var all []*traces.Trace
+	rows := make([]store.Row, 5000)
+	for _, r := range rows[:s.Rows(0, rows)] {
+		tr, err := s.Trace(r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, tr)
+	}
+	return s, all
+}
+
+// Journey 3 of the UI design, on a live process: an agent whose server has gone uses
+// its old catalog.
+func TestAttachAgent(t *testing.T) {
+	t.Parallel()
+	needAgent(t)
+	s := newSite(t)
+	l := s.run("serve", "--confdir", s.path("srv"))
+	const name = "web03.example.com"
+	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "production"))
+	watch := func(recording string) {
+		s.watched = []string{s.program, "attach", "--headless", "--record", s.path(recording), "--confdir", s.path("srv"), "--"}
+	}
+	watch("first.jsonl")
+	if out, code := s.agent(name, l.port); code != 2 {
+		t.Fatalf("the first run: exit %d\n%s", code, out)
+	}
+	l.end()
+	watch("second.jsonl")
+	out, _ := s.puppet(name, l.port, "agent", "--onetime", "--no-daemonize", "--verbose", "--no-splay", "--waitforcert", "0")
+	if !strings.Contains(out, "Using cached catalog") {
+		t.Errorf("the second run has no old catalog:\n%s", out)
+	}
+
+	_, first := recordedIn(t, s.path("first.jsonl"))
+	hidden := false
+	for _, tr := range first {
+		w := tr.Primary.Winner()
+		if w.Terminus == "" && tr.Outcome != traces.Err {
+			t.Errorf("#%d %s %s has no terminus", tr.ID, tr.Verb, tr.Indirection)
+		}
+		if tr.Indirection == "catalog" && tr.Verb == traces.Find && !strings.Contains(w.Source, ".rb:") && !strings.Contains(w.Source, "setting") {
+			t.Errorf("the terminus of the catalog was set by %q", w.Source)
+		}
+		hidden = hidden || tr.Outcome == traces.NilHidden && tr.Steps[traces.Terminus].Because.Reason == traces.NilFrom404
+	}
+	if !hidden {
+		for _, tr := range first {
+			t.Logf("#%d %s %s %s: %s", tr.ID, tr.Verb, tr.Indirection, tr.Key, tr.Outcome)
+		}
+		t.Error("no 404 has become nil, as that of a source which is not there does")
+	}
+	_, second := recordedIn(t, s.path("second.jsonl"))
+	var failed uint64
+	linked := false
+	for _, tr := range second {
+		if tr.Indirection != "catalog" || tr.Verb != traces.Find {
+			continue
+		}
+		switch tr.Outcome {
+		case traces.Err:
+			failed = tr.ID
+		case traces.Stale:
+			linked = tr.Failed == failed && failed != 0
+		}
+	}
+	if !linked {
+		for _, tr := range second {
+			t.Logf("#%d %s %s %s: %s %v", tr.ID, tr.Verb, tr.Indirection, tr.Key, tr.Outcome, tr.Flags.Names())
+		}
+		t.Error("the old catalog is not linked with the failure")
+	}
+}
+
+// What a watched agent asks of a serve that shows it is below the request that sent
+// it.
+func TestAttachBesideServe(t *testing.T) {
+	t.Parallel()
+	needAgent(t)
+	s := newSite(t)
+	in, lines, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	recording, socket := s.path("both.jsonl"), filepath.Join(privateDir(t), "attach")
+	l := s.runWith(in, "serve", "--plain", "--confdir", s.path("srv"), "--record", recording)
+	fmt.Fprintln(lines, "attach "+socket)
+	l.waitFor(socket)
+	const name = "web04.example.com"
+	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "production"))
+	if err := probe.WriteFiles(s.path("probe")); err != nil {
+		t.Fatal(err)
+	}
+	s.env = []string{"RUBYOPT=-r" + s.path("probe/probe.rb"), "INDIRTUI_ATTACH=" + socket}
+	if out, code := s.agent(name, l.port); code != 2 {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+	l.waitFor("save report " + name)
+	if _, err := io.WriteString(lines, "wait\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = lines.Close()
+	l.end()
+
+	_, all := recordedIn(t, recording)
+	byID := map[uint64]*traces.Trace{}
+	joined, alone := 0, 0
+	for _, tr := range all {
+		byID[tr.ID] = tr
+	}
+	for _, tr := range all {
+		if tr.From != nil || tr.Traceparent == nil {
+			continue
+		}
+		asker := byID[tr.Parent]
+		switch {
+		case asker == nil:
+			alone++ // what no request of the agent has asked for, as contents of files
+		case asker.From == nil:
+		case asker.Indirection != tr.Indirection:
+			t.Errorf("#%d %s %s is below #%d %s %s", tr.ID, tr.Indirection, tr.Key, asker.ID, asker.Indirection, asker.Key)
+		default:
+			joined++
+		}
+	}
+	if joined < 10 {
+		t.Errorf("%d requests of the server are below those of the agent, %d are not", joined, alone)
+	}
+}
+
+// privateDir is a directory that only this user may enter, with a short path.
+func privateDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "attach")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
