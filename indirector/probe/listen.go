@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -322,23 +323,12 @@ func (c *conn) write(in net.Conn) {
 	defer in.Close()
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
-	waiting, line := true, ping // the first one follows what is in force
-	for {
-		if waiting {
-			select {
-			case line = <-c.lines:
-			default:
-				waiting, line = false, ping
-			}
-		} else {
-			select {
-			case line = <-c.lines:
-			case <-tick.C:
-				line = ping
-			case <-c.ctx.Done():
-				return
-			}
+	for begun := false; ; {
+		line := c.next(begun, tick.C)
+		if line == nil {
+			return
 		}
+		begun = begun || bytes.Equal(line, ping)
 		_ = in.SetWriteDeadline(time.Now().Add(writeWithin))
 		switch _, err := in.Write(line); {
 		case errors.Is(err, os.ErrDeadlineExceeded):
@@ -347,6 +337,27 @@ func (c *conn) write(in net.Conn) {
 		case err != nil:
 			return // it ends, and its last lines may wait to be read
 		}
+	}
+}
+
+// next waits for the next line; nil is that the process has gone. The first ping
+// follows what is in force.
+func (c *conn) next(begun bool, tick <-chan time.Time) []byte {
+	if !begun {
+		select {
+		case line := <-c.lines:
+			return line
+		default:
+			return ping
+		}
+	}
+	select {
+	case line := <-c.lines:
+		return line
+	case <-tick:
+		return ping
+	case <-c.ctx.Done():
+		return nil
 	}
 }
 

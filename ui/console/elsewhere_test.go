@@ -162,5 +162,5 @@ func TestBreakElsewhere(t *testing.T) {
 	a := newAgent(t)
 	p := a.play(t)
 	p.Command("break ind=node out=nil after terminus do log").Keys("~").Want("other processes cannot test out=nil").Keys("esc")
-	p.Command("break at class ntp do hold").Keys("~").Want("nothing stops there in other processes")
+	p.Command("break at class ntp do hold").Keys("~").Want("nothing stops at class ntp in other processes")
 }

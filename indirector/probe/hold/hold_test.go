@@ -460,7 +460,8 @@ func TestCompile(t *testing.T) {
 		{"ind in (facts, node) terminus=yaml do fail", `[{"arm":0,"step":"terminus","ind":"facts","terminus":"yaml","do":"hold"},{"arm":0,"step":"terminus","ind":"node","terminus":"yaml","do":"hold"}]`, ""},
 		{"key=a[1] ind=f* do hold", `[{"arm":0,"step":"terminus","do":"hold"}]`, ""},
 		{"ind=catalog out=nil prev(ind=node) after terminus do hold", `[{"arm":0,"step":"terminus","done":true,"ind":"catalog","do":"hold"}]`, "other processes cannot test out=nil, prev(ind=node): each request that gets there waits for a moment until this program has"},
-		{"at class ntp do hold", "null", "nothing stops there in other processes: only their requests can be held, not their programs"},
+		{"at class ntp do hold", "null", "nothing stops at class ntp in other processes: only their requests can be held, not their programs"},
+		{"before expiry-set do hold", "null", "nothing stops before expiry-set in other processes: Puppet dates an answer on its way from the terminus to the cache"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			b, err := debugger.Parse(tt.text)
