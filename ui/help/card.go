@@ -14,7 +14,7 @@ import (
 // does, and what to do first.
 type Card struct {
 	env           *session.Env
-	listens       bool     // agents can ask
+	listens       bool // agents can ask
 	width, height int
 }
 

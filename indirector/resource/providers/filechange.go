@@ -301,6 +301,7 @@ func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
 		if err != nil || !ok {
 			return err
 		}
+		f.last = seen{r, info, ok}
 		is, err := f.get(ctx, s, r, info, name)
 		if err != nil {
 			return err
@@ -325,7 +326,7 @@ func (f *file) chmod(ctx context.Context, s System, r *types.Resource) error {
 	} else if ok {
 		current, dir = info.Mode, info.Kind == "directory"
 	}
-	mode, err := f.mode(ctx, s, r, first(r.Should("mode")).Str(), current, dir)
+	mode, err := f.mode(first(r.Should("mode")).Str(), current, dir)
 	if err != nil {
 		return err
 	}
@@ -337,15 +338,13 @@ func (f *file) chmod(ctx context.Context, s System, r *types.Resource) error {
 
 // mode is what a wanted mode makes of the one that is there. Directories get x where they
 // get r, if the mode is in digits. Rule RES-FILE-14.
-func (f *file) mode(ctx context.Context, s System, r *types.Resource, want string, current fs.FileMode, dir bool) (fs.FileMode, error) {
+func (f *file) mode(want string, current fs.FileMode, dir bool) (fs.FileMode, error) {
 	mode, err := types.ApplyMode(want, uint32(current), dir)
 	if err != nil {
 		return 0, failure("%w", err)
 	}
-	if strings.Trim(want, "01234567") == "" {
-		if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
-			mode |= mode & 0o444 >> 2
-		}
+	if dir && strings.Trim(want, "01234567") == "" {
+		mode |= mode & 0o444 >> 2
 	}
 	return fs.FileMode(mode), nil
 }
@@ -453,7 +452,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 		return false, nil
 	}
 	for _, want := range r.Should("mode") {
-		mode, err := f.mode(ctx, s, r, want.Str(), fs.FileMode(current), info.Kind == "directory")
+		mode, err := f.mode(want.Str(), fs.FileMode(current), info.Kind == "directory")
 		if err != nil {
 			return false, err
 		}
