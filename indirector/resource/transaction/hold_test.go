@@ -215,6 +215,41 @@ func TestFinished(t *testing.T) {
 	<-done
 }
 
+// TestByHand lets the user decide where a step failed.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	for do, want := range map[debugger.Do]string{
+		debugger.Retry: "a chg out-of-sync(one)", debugger.Skip: "a skip you left it out", debugger.Hold: "a err change from 'absent' to 'y' failed: no space left",
+	} {
+		t.Run(do.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHolding(t, "key=probe/a at failure")
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				h.run(t, 1)
+			}()
+			held := h.await(t, done)
+			if got := held.State.Code.String(); got != "at failure change one" {
+				t.Errorf("held %s", got)
+			}
+			_, err := h.Edit(held.ID, debugger.Edit{Name: "$one", Value: "y"})
+			if do == debugger.Hold {
+				err = errors.Join(err, h.Resume(held.ID, debugger.Continue))
+			} else {
+				err = errors.Join(err, h.Inject(held.ID, debugger.Action{Do: do}, debugger.Continue))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-done
+			if got := h.outcomes(t)[0]; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 // await returns the request that is held.
 func (h *holding) await(t *testing.T, done chan struct{}) *debugger.Held {
 	t.Helper()
