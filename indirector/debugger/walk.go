@@ -102,7 +102,7 @@ func (d *Debugger) walksTo(s *indirector.Stop) bool {
 		return w.stopsIn(id, s.Code)
 	case s.Done:
 		return false // the next step stops it
-	case w.run != "" && w.code >= 0 && w.depths[id] == 0:
+	case w.run != "" && w.code >= 0 && w.how != Finish && w.depths[id] == 0:
 		return false // from the steps of one resource to those of the next
 	}
 	depth, base := w.depths[id], w.depths[w.at]

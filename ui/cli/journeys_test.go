@@ -804,6 +804,8 @@ func TestJourney17StopBeforeNginxIsRestarted(t *testing.T) {
 		tr.key("1", "- Requests ")
 		tr.filter("out=skip", "2 of 1 053").cursor(" 1049 ", "Service/nginx", "skip").sees("you left the step out at refresh; it is not")
 		tr.key("j", " 1051 ").cursor(" 1051 ", "Exec/warm caches", "skip").sees("not refreshed without Service[nginx]").golden("journey17-skipped")
+		tr.key(".", "group by").key("y", "by type", "Exec", "Service")
+		tr.key(".", "group by").key("l", "by class", "Profile::Web").key("enter", "(out=skip) opt.class=Profile::Web", "2 of 1 053")
 		tr.leave()
 	})
 }

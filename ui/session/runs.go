@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type Run struct {
 	served          string // what answered with the catalog: "cache json"
 	failed, hidden  int
 	first           string // what was asked first
+
+	changed, planned, skipped int // resources
 }
 
 // A final is what became of the last request of a kind: rows come in any order.
@@ -74,6 +77,12 @@ func (r *Run) Add(row *Row) {
 		r.failed++
 	case row.Outcome.Hidden():
 		r.hidden++
+	case row.Outcome == traces.Changed:
+		r.changed++
+	case row.Outcome == traces.Planned:
+		r.planned++
+	case row.Outcome == traces.Skipped:
+		r.skipped++
 	}
 }
 
@@ -97,6 +106,12 @@ func (r *Run) Sentence() string {
 	}
 	if r.catalog.id > 0 {
 		parts = append(parts, r.catalogWords())
+	}
+	for _, n := range []struct {
+		resources int
+		what      string
+	}{{r.changed, " changed"}, {r.planned, " to change"}, {r.skipped, " skipped"}} {
+		add(n.resources > 0, strconv.Itoa(n.resources)+n.what)
 	}
 	if r.report.id > 0 {
 		parts = append(parts, r.reportWords())

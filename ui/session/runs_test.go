@@ -37,6 +37,10 @@ func TestRunSentence(t *testing.T) {
 		{"web01", "catalog failed, report saved, with a hidden failure", []session.Row{
 			row(traces.Find, "catalog", "web01", traces.Err), row(traces.Save, "report", "web01", traces.Part),
 		}},
+		{"web01", "1 changed, 2 skipped, report saved, 1 failure", []session.Row{
+			row(traces.Save, "resource", "File//a", traces.Changed), row(traces.Save, "resource", "File//b", traces.Err), row(traces.Save, "resource", "File//c", traces.Skipped),
+			row(traces.Save, "resource", "File//d", traces.Skipped), row(traces.Save, "report", "web01", traces.Good), row(traces.Save, "resource", "File//e", traces.Same),
+		}},
 		{"web01", "find facts, nothing failed", []session.Row{row(traces.Find, "facts", "web01", traces.Good)}},
 	} {
 		began := time.Date(2025, 11, 20, 14, 0, 0, 0, time.UTC)

@@ -1,10 +1,12 @@
 package steps
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/traces"
 	"indirtui/traces/query"
@@ -76,7 +78,8 @@ func EditBreak(env *session.Env, info debugger.Info) tea.Cmd {
 	})
 }
 
-// wheres are the places that a breakpoint can be at, in the order of steps.
+// wheres are the places that a breakpoint can be at, in the order of steps; those of
+// resources in a run come last.
 func wheres() []string {
 	var out []string
 	for s := range traces.Step(traces.StepCount) {
@@ -85,12 +88,15 @@ func wheres() []string {
 			out = append(out, debugger.Where{Step: s, After: true}.String())
 		}
 	}
+	for _, step := range debugger.ResourcePlaces() {
+		out = append(out, "at "+step)
+	}
 	return out
 }
 
 var actions = []string{
 	"hold", "hold once", "log key,out", `fail "connection refused"`, "fail 503", "fail 404", "delay 2s", "delay 2s jitter 1s 30%",
-	"nil", "value @FILE", "truncate 50%", "corrupt 4", "set ignore_cache=true", "skip",
+	"nil", "value @FILE", "truncate 50%", "corrupt 4", "set ignore_cache=true", "skip", "retry first 3",
 }
 
 func breakForm(env *session.Env, title string, values [3]string, enter func(text string) tea.Cmd) tea.Cmd {
@@ -98,7 +104,7 @@ func breakForm(env *session.Env, title string, values [3]string, enter func(text
 		Title: title,
 		Fields: []widget.Field{
 			{Label: "WHEN", Hint: "an expression; empty is always", Choices: recentWhen(env)},
-			{Label: "WHERE", Hint: "before or after a step, or at init.pp:12, at class ntp", Choices: wheres()},
+			{Label: "WHERE", Hint: "before or after a step, or at init.pp:12, at class ntp, at refresh", Choices: wheres()},
 			{Label: "DO", Hint: "and how often: once, first 3, every 10, 30%", Choices: actions},
 		},
 		Check: func(v []string) (string, *widget.Problem, int) {
@@ -145,7 +151,12 @@ func place(s string) string {
 	case "at":
 		return s
 	case "before", "after":
+	case "change", indirector.StepFailed:
+		return "at " + s
 	default:
+		if written := strings.ReplaceAll(s, " ", "-"); slices.Contains(debugger.ResourcePlaces(), written) {
+			return "at " + written
+		}
 		word, rest = "before", s
 	}
 	return word + " " + strings.ReplaceAll(strings.TrimSpace(rest), " ", "-")

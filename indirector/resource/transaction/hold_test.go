@@ -191,6 +191,80 @@ func TestHeldSteps(t *testing.T) {
 	}
 }
 
+// TestFinished holds a resource before its caller goes on with the run.
+func TestFinished(t *testing.T) {
+	t.Parallel()
+	h := newHolding(t, "key=probe/a at retrieve")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.run(t, 0)
+	}()
+	for _, want := range []struct {
+		at  string
+		how debugger.Go
+	}{{"at retrieve", debugger.Finish}, {"before caller", debugger.Continue}} {
+		held := h.await(t, done)
+		if got := held.Where().String(); got != want.at {
+			t.Errorf("held %s, want %s", got, want.at)
+		}
+		if err := h.Resume(held.ID, want.how); err != nil {
+			t.Error(err)
+		}
+	}
+	<-done
+}
+
+// TestByHand lets the user decide where a step failed.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	for do, want := range map[debugger.Do]string{
+		debugger.Retry: "a chg out-of-sync(one)", debugger.Skip: "a skip you left it out", debugger.Hold: "a err change from 'absent' to 'y' failed: no space left",
+	} {
+		t.Run(do.String(), func(t *testing.T) {
+			t.Parallel()
+			h := newHolding(t, "key=probe/a at failure")
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				h.run(t, 1)
+			}()
+			held := h.await(t, done)
+			if got := held.State.Code.String(); got != "at failure change one" {
+				t.Errorf("held %s", got)
+			}
+			_, err := h.Edit(held.ID, debugger.Edit{Name: "$one", Value: "y"})
+			if do == debugger.Hold {
+				err = errors.Join(err, h.Resume(held.ID, debugger.Continue))
+			} else {
+				err = errors.Join(err, h.Inject(held.ID, debugger.Action{Do: do}, debugger.Continue))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-done
+			if got := h.outcomes(t)[0]; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// await returns the request that is held.
+func (h *holding) await(t *testing.T, done chan struct{}) *debugger.Held {
+	t.Helper()
+	for {
+		if all := h.Held(); len(all) == 1 {
+			return &all[0]
+		}
+		select {
+		case <-h.Changed():
+		case <-done:
+			t.Fatal("the run has ended")
+		}
+	}
+}
+
 // TestSteppedThrough goes from one step of a resource to the next, and on to the next
 // resource; what can be changed is changed, and what is still to come is planned.
 func TestSteppedThrough(t *testing.T) {
@@ -201,19 +275,7 @@ func TestSteppedThrough(t *testing.T) {
 		defer close(done)
 		h.run(t, 0)
 	}()
-	held := func() *debugger.Held {
-		for {
-			if all := h.Held(); len(all) == 1 {
-				return &all[0]
-			}
-			select {
-			case <-h.Changed():
-			case <-done:
-				t.Fatal("the run has ended")
-			}
-		}
-	}
-	first := held()
+	first := h.await(t, done)
 	rest, ok := first.State.Code.Rest.(*transaction.Rest)
 	if !ok || rest.Plan.Totals.String() != "0 to change, 2 restarts, 1 in sync" {
 		t.Errorf("still to come: %+v", rest.Plan)
@@ -233,7 +295,7 @@ func TestSteppedThrough(t *testing.T) {
 	}
 	var places []string
 	for {
-		at := held()
+		at := h.await(t, done)
 		places = append(places, strings.TrimPrefix(at.State.Trace.Key, "Probe/")+" "+at.State.Code.String())
 		if len(places) == 7 {
 			if err := h.Resume(at.ID, debugger.Continue); err != nil {

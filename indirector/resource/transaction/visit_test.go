@@ -116,6 +116,27 @@ func TestVisits(t *testing.T) {
 	}
 }
 
+// TestUnsuitableVisit: what no provider can do here is a request that fails.
+func TestUnsuitableVisit(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := p.system(systemtest.Case{}, p.settings(nil))
+	world := &probetest.World{Root: p.dir + "/root"}
+	s := &visitor{}
+	transaction.Run(t.Context(), with(probes("a", "b"), 0, "provider", "unfit"), transaction.Options{
+		Settings: agent(m), System: m, Types: allTypes(), Provider: world.Provider,
+		Request: func(ctx context.Context, v *transaction.Visit) error {
+			if v.Wanted().Type != "Probe" {
+				return nil
+			}
+			return s.request(v.Context(ctx), v)
+		},
+	})
+	if d := cmp.Diff([]string{"b same: in-sync: ", "a failed: provider unfit cannot work here"}, s.seen); d != "" {
+		t.Errorf("want -, got +\n%s", d)
+	}
+}
+
 // TestVisitOf finds what a request belongs to by its context alone.
 func TestVisitOf(t *testing.T) {
 	t.Parallel()
