@@ -130,6 +130,7 @@ type Indirector struct {
 	spare   sync.Pool                 // of *call; see answered
 
 	shared     sync.Map // of name to func() any
+	former     sync.Map // of name to any: what was shared under other settings, until it is made anew
 	goroutines sync.WaitGroup
 	stops      *Stops        // of the debugger; empty without one
 	keeper     traces.Keeper // the recorder, if it takes requests as a whole; else nil
@@ -264,8 +265,11 @@ func (x *Indirector) env(indirection, terminus string) Env {
 		Sibling:      func(name string) (Terminus, error) { return x.Terminus(indirection, name) },
 		Described:    func(name string) *Descriptor { return x.cfg.Registry.Descriptor(indirection, name) },
 		Passed:       func(other, name string) string { return x.Passed(other, name, nil).Terminus },
-		Shared: func(name string, make func() any) any {
-			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(make))
+		Shared: func(name string, make func(before any) any) any {
+			once, _ := x.shared.LoadOrStore(name, sync.OnceValue(func() any {
+				before, _ := x.former.LoadAndDelete(name)
+				return make(before)
+			}))
 			return once.(func() any)()
 		},
 		Go:  x.spawn,
@@ -275,9 +279,14 @@ func (x *Indirector) env(indirection, terminus string) Env {
 }
 
 // Shared returns what termini have in common, as far as one has needed it, in the order
-// of its names. It stays theirs: it is not closed. It is safe for concurrent use.
+// of its names. After settings have changed it is what it was before, until one needs it
+// again. It stays theirs: it is not closed. It is safe for concurrent use.
 func (x *Indirector) Shared() (all []any) {
 	byName := make(map[string]any)
+	x.former.Range(func(name, v any) bool {
+		byName[name.(string)] = v
+		return true
+	})
 	x.shared.Range(func(name, once any) bool {
 		byName[name.(string)] = once.(func() any)()
 		return true
@@ -333,7 +342,11 @@ func (x *Indirector) Reconfigure(s Surroundings, next Routes, changed func(setti
 		return true
 	})
 	if some {
-		x.shared.Clear() // made by the old settings; its users keep it
+		x.shared.Range(func(name, once any) bool { // made by the old settings; its users keep it
+			x.former.Store(name, once.(func() any)())
+			x.shared.Delete(name)
+			return true
+		})
 	}
 	// Wrappers belong to the table, and keep their counts.
 	before := &table{by: make(map[string]*resolved)}

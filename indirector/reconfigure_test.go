@@ -3,6 +3,7 @@ package indirector_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -39,6 +40,7 @@ func TestReconfigure(t *testing.T) {
 			New: func(env indirector.Env) (indirector.Terminus, error) {
 				made++
 				value, _ := env.Settings.Get("colour")
+				env.Shared("paint", func(before any) any { return fmt.Sprint(value, " after ", before) })
 				return &reader{newFake(), value, hold}, nil
 			},
 		})
@@ -78,8 +80,14 @@ func TestReconfigure(t *testing.T) {
 	}()
 	<-hold
 	reconfigure(settings{"colour": "blue", "runinterval": "1h"}, "colour", "runinterval")
+	if got := h.Shared(); len(got) != 1 || got[0] != "red after <nil>" {
+		t.Errorf("shared is %v, want what it was until it is made anew", got)
+	}
 	if got := origin("a"); got != "blue" || made != 2 {
 		t.Errorf("got %s, made %d times, want a new terminus", got, made)
+	}
+	if got := h.Shared(); len(got) != 1 || got[0] != "blue after red after <nil>" {
+		t.Errorf("shared is %v, want what was made of what it was", got)
 	}
 	if got := h.TTL("node"); got != time.Hour {
 		t.Errorf("time to live %v, want that of the new settings", got)

@@ -291,9 +291,10 @@ type Env struct {
 	// requests on; "" if that one answers itself. May be nil.
 	Passed func(indirection, terminus string) string
 	// Shared returns what termini have in common under a name, such as
-	// connections. The first call makes it. Everyone who got it closes it, so
-	// Close must be idempotent. May be nil.
-	Shared func(name string, make func() any) any
+	// connections. The first call makes it; before is what it replaces since settings
+	// have changed, whose users may still be busy with it, or nil. Everyone who got it
+	// closes it, so Close must be idempotent. May be nil.
+	Shared func(name string, make func(before any) any) any
 	// Go starts a goroutine whose panic is caught and recorded.
 	Go  func(func())
 	Log *slog.Logger

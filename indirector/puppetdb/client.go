@@ -85,9 +85,15 @@ type Client struct {
 // Of returns the Client that the termini of an engine share. Each of them closes
 // it.
 func Of(env indirector.Env) *Client {
-	make := func() any { return newClient(env) }
+	make := func(before any) any {
+		c := newClient(env)
+		if old, ok := before.(*Client); ok {
+			c.became = old.became
+		}
+		return c
+	}
 	if env.Shared == nil {
-		return make().(*Client)
+		return make(nil).(*Client)
 	}
 	return env.Shared("puppetdb", make).(*Client)
 }

@@ -29,18 +29,32 @@ const maxFound = 1_000_000
 // are the caller's: each has its Exporter, and when that one's catalog was produced and
 // stored. Rules STORE-SQL-06, STORE-COL-05, STORE-COL-10, STORE-COL-11.
 func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Resource, err error) {
-	f, err := parseFilter(q.Filter)
+	err = s.EachExported(ctx, q, func(r *model.Resource) error {
+		found = append(found, r)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	ctx, end := s.asks(ctx, "exported "+q.Type)
-	defer func() { end(fmt.Sprintf("%d resources", len(found)), err) }()
-	text, args := q.statement(f)
+	return found, nil
+}
+
+// EachExported is Exported for many: until it is yielded, a resource is held as the store
+// has it, in half the memory. An error of yield ends it.
+func (s *Store) EachExported(ctx context.Context, q Collection, yield func(*model.Resource) error) (err error) {
+	f, err := parseFilter(q.Filter)
+	if err != nil {
+		return err
+	}
+	var found []*exportedRow
 	var inactive []Node
+	ctx, end := s.asks(ctx, "exported "+q.Type)
+	text, args := q.statement(f)
+	texts := exportedTexts{kept: map[string]*string{}, lists: map[string][]string{}}
 	err = s.look(ctx, func(c *conn) error {
 		found, inactive = nil, nil
 		var row exportedRow
-		rows, columns, tags := 0, row.columns(), make(map[string][]string)
+		rows, columns := 0, row.columns()
 		return c.each(ctx, func(scan func(...any) error) error {
 			if rows++; rows > maxFound {
 				return fmt.Errorf("more than %d exported resources are to be looked at: ask for a tag", maxFound)
@@ -48,29 +62,80 @@ func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Reso
 			if err := scan(columns...); err != nil {
 				return err
 			}
-			r, err := row.resource(f, tags)
+			fits, err := row.fits(f, texts)
 			switch n := (Node{Certname: row.exporter, Deactivated: row.deactivated.time(), Expired: row.expired.time()}); {
-			case err != nil || r == nil:
+			case err != nil || !fits:
 			case n.Inactive().IsZero():
-				found = append(found, r)
+				found = append(found, texts.shared(row))
 			default:
 				inactive = append(inactive, n)
 			}
 			return err
 		}, text, args...)
 	})
+	end(fmt.Sprintf("%d resources", len(found)), err)
 	if err != nil {
-		return nil, fmt.Errorf("collect from %s: %w", s.name, err)
+		return fmt.Errorf("collect from %s: %w", s.name, err)
 	}
 	// A database would sort all that is in the rows.
-	slices.SortFunc(found, func(a, b *model.Resource) int {
-		return cmp.Or(strings.Compare(a.Exporter, b.Exporter), strings.Compare(a.Type, b.Type), strings.Compare(a.Title, b.Title))
+	slices.SortFunc(found, func(a, b *exportedRow) int {
+		return cmp.Or(strings.Compare(a.exporter, b.exporter), strings.Compare(a.typ, b.typ), strings.Compare(a.title, b.title))
 	})
 	slices.SortStableFunc(inactive, func(a, b Node) int { return strings.Compare(a.Certname, b.Certname) })
 	for i := range inactive {
 		q.Inactive(&inactive[i])
 	}
-	return found, nil
+	for i := range found {
+		r, err := found[i].resource(texts)
+		if err != nil {
+			return fmt.Errorf("collect from %s: %w", s.name, err)
+		}
+		if err := yield(r); err != nil {
+			return err
+		}
+		found[i] = nil // the collector may have it
+	}
+	return nil
+}
+
+// exportedTexts has what many rows of an answer have in common.
+type exportedTexts struct {
+	kept  map[string]*string
+	lists map[string][]string // of tags, by their JSON
+}
+
+// shared returns a copy of a row whose texts are those of others where they are the same.
+func (t exportedTexts) shared(row exportedRow) *exportedRow {
+	row.exporter, row.typ, row.tags = *t.same(row.exporter), *t.same(row.typ), *t.same(row.tags)
+	for _, p := range []**string{&row.file, &row.kind, &row.sensitive} {
+		if *p != nil {
+			*p = t.same(**p)
+		}
+	}
+	return &row
+}
+
+func (t exportedTexts) same(s string) *string {
+	p := t.kept[s]
+	if p == nil {
+		own := s // its address escapes, and that of the argument would at each call
+		p = &own
+		t.kept[s] = p
+	}
+	return p
+}
+
+// tags reads a list of tags, which is not to be changed.
+func (t exportedTexts) tags(text string) ([]string, error) {
+	tags, there := t.lists[text]
+	if there {
+		return tags, nil
+	}
+	tags, err := decodeTexts(text)
+	if err == nil {
+		t.lists[text] = tags
+	}
+	return tags, err
 }
 
 // statement returns the SQL that finds every row that can fit.
@@ -122,32 +187,46 @@ func (e *exportedRow) columns() []any {
 	}
 }
 
-// resource makes the resource of a row, or nil if it does not fit. Seen are lists of tags by
-// their JSON: many rows have the same.
-func (e *exportedRow) resource(f *filter, seen map[string][]string) (*model.Resource, error) {
-	failed := func(what string, err error) error {
-		return fmt.Errorf("the %s of %s[%s] of %q: %w", what, e.typ, e.title, e.exporter, err)
+// failed is the error of what a row has.
+func (e *exportedRow) failed(what string, err error) error {
+	return fmt.Errorf("the %s of %s[%s] of %q: %w", what, e.typ, e.title, e.exporter, err)
+}
+
+// fits reports whether a row is wanted. Its parameters are read if the filter may look at
+// them.
+func (e *exportedRow) fits(f *filter, t exportedTexts) (bool, error) {
+	if f == nil {
+		return true, nil
 	}
+	tags, err := t.tags(e.tags)
+	if err != nil {
+		return false, e.failed("tags", err)
+	}
+	looks := filtered{title: e.title, tags: tags}
+	if f.readsParameters() {
+		if looks.parameters, err = decode(e.parameters); err != nil {
+			return false, e.failed("parameters", err)
+		}
+	}
+	return f.fits(looks), nil
+}
+
+// resource makes the resource of a row.
+func (e *exportedRow) resource(t exportedTexts) (*model.Resource, error) {
 	parameters, err := decode(e.parameters)
 	if err != nil {
-		return nil, failed("parameters", err)
+		return nil, e.failed("parameters", err)
 	}
-	tags, there := seen[e.tags]
-	if !there {
-		if tags, err = decodeTexts(e.tags); err != nil {
-			return nil, failed("tags", err)
-		}
-		seen[e.tags] = tags
-	}
-	if !f.fits(filtered{e.title, tags, parameters}) {
-		return nil, nil
+	tags, err := t.tags(e.tags)
+	if err != nil {
+		return nil, e.failed("tags", err)
 	}
 	r := &model.Resource{
 		Type: e.typ, Title: e.title, Exported: true, Exporter: e.exporter, Parameters: withoutNulls(parameters), Tags: slices.Clone(tags),
 		File: or(e.file), Line: or(e.line), Kind: or(e.kind), Produced: e.produced.time(), Stored: e.stored.time(),
 	}
 	if r.Sensitive, err = decodeTexts(or(e.sensitive)); err != nil {
-		return nil, failed("Sensitive parameters", err)
+		return nil, e.failed("Sensitive parameters", err)
 	}
 	return r, nil
 }

@@ -105,6 +105,17 @@ func (f *filter) fits(r filtered) bool {
 	return f.equals(r) == (f.op == "==")
 }
 
+// readsParameters reports whether fits looks at parameters.
+func (f *filter) readsParameters() bool {
+	switch {
+	case f == nil:
+		return false
+	case f.op == "and", f.op == "or":
+		return f.left.readsParameters() || f.right.readsParameters()
+	}
+	return f.name != "title" && f.name != "tag"
+}
+
 func (f *filter) equals(r filtered) bool {
 	switch f.name {
 	case "title":

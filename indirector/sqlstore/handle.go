@@ -84,13 +84,16 @@ func (h *Handle) State() stores.State { return h.o.became.State() }
 
 // Of returns the handle of an engine.
 func Of(env indirector.Env, engine string) *Handle {
-	anew := func() any {
+	anew := func(before any) any {
 		o, err := OptionsOf(env.Settings, engine)
 		o.Now, o.became = env.Now, stores.NewLog(engine)
+		if h, ok := before.(*Handle); ok {
+			o.became = h.o.became
+		}
 		return &Handle{o: o, err: err, lock: make(chan struct{}, 1)}
 	}
 	if env.Shared == nil {
-		return anew().(*Handle)
+		return anew(nil).(*Handle)
 	}
 	return env.Shared("store "+engine, anew).(*Handle)
 }

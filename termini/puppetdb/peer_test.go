@@ -103,9 +103,9 @@ func newPeer(t *testing.T, o peerOptions) *peer {
 	p.env = indirector.Env{
 		Settings: settings, Log: log, Go: func(f func()) { f() },
 		Now: func() time.Time { return time.Date(2026, 11, 22, 8, 0, 0, 123e6, time.UTC) },
-		Shared: func(name string, make func() any) any {
+		Shared: func(name string, make func(any) any) any {
 			if shared[name] == nil {
-				shared[name] = make()
+				shared[name] = make(nil)
 			}
 			return shared[name]
 		},

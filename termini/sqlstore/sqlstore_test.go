@@ -57,9 +57,9 @@ func (s *site) terminus(t *testing.T, d indirector.Descriptor) indirector.Termin
 	t.Helper()
 	term, err := d.New(indirector.Env{
 		Indirection: d.Indirection, Terminus: d.Name, Settings: s.settings, Log: slog.New(slog.DiscardHandler), Now: s.now,
-		Shared: func(name string, anew func() any) any {
+		Shared: func(name string, anew func(any) any) any {
 			if s.shared[name] == nil {
-				s.shared[name] = anew()
+				s.shared[name] = anew(nil)
 			}
 			return s.shared[name]
 		},

@@ -258,17 +258,17 @@ type Resources struct{ store }
 
 func newResources(s store) *Resources { return &Resources{s} }
 
-// Search returns what other nodes than the option host export of the type that is the
+// Yield yields what other nodes than the option host export of the type that is the
 // key. Rules STORE-SQL-06, PDB-QRY-01.
-func (t *Resources) Search(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
+func (t *Resources) Yield(ctx context.Context, req *indirector.Request, yield func(indirector.Instance) error) error {
 	db, err := t.db.Existing(ctx)
 	if err != nil || db == nil {
-		return []indirector.Instance{}, err
+		return err
 	}
 	filter := data.OfAny(req.Option("filter"))
 	if s := strings.TrimSpace(filter.Str()); strings.HasPrefix(s, "[") {
 		if filter, err = format.DecodeJSON([]byte(s), format.Limits{}); err != nil {
-			return nil, fmt.Errorf("read the option filter: %w", err)
+			return fmt.Errorf("read the option filter: %w", err)
 		}
 	}
 	q := sqlstore.Collection{Type: req.Key, Filter: filter, Host: storing.Text(req.Option("host"))}
@@ -276,19 +276,19 @@ func (t *Resources) Search(ctx context.Context, req *indirector.Request) ([]indi
 	if traces.FromContext(ctx) != nil {
 		q.Inactive = func(n *sqlstore.Node) { absent = append(absent, n) }
 	}
-	found, err := db.Exported(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	explainAbsent(ctx, absent)
-	all := make([]indirector.Instance, len(found))
-	for i, r := range found {
-		all[i] = r
+	err = db.EachExported(ctx, q, func(r *model.Resource) error {
+		explainAbsent(ctx, absent)
+		absent = nil
 		for _, name := range r.Sensitive {
 			traces.AddNote(ctx, fmt.Sprintf("%s of %s was Sensitive at %s and is not in the store", name, r.Ref(), r.Exporter))
 		}
+		return yield(r)
+	})
+	if err != nil {
+		return err
 	}
-	return all, nil
+	explainAbsent(ctx, absent)
+	return nil
 }
 
 // explainAbsent notes which nodes would export more if they were active. There is a node

@@ -194,11 +194,11 @@ func New(o Options) *Client {
 // Of returns the Client that the termini of an engine share. Each of them
 // closes it.
 func Of(env indirector.Env) *Client {
-	make := func() any {
+	make := func(any) any {
 		return New(Options{Settings: env.Settings, Log: env.Log, Now: env.Now})
 	}
 	if env.Shared == nil {
-		return make().(*Client)
+		return make(nil).(*Client)
 	}
 	return env.Shared("client", make).(*Client)
 }

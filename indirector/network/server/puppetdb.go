@@ -59,7 +59,7 @@ func PuppetDB(at *url.URL, became *stores.Log) []indirector.Descriptor {
 			Settings: client.Settings(), Type: typ,
 			New: func(env indirector.Env) (indirector.Terminus, error) {
 				if env.Shared != nil {
-					env.Shared(Forward, func() any { return became })
+					env.Shared(Forward, func(any) any { return became })
 				}
 				return as(forward{at: at, spec: env.Spec, client: client.Of(env), now: env.Now, queued: queued, became: became}), nil
 			},
