@@ -27,9 +27,9 @@ func TestRunStory(t *testing.T) {
 		tr.Steps[traces.Terminus].Because = traces.Because{Reason: traces.DependencyFailed, About: because}
 		return tr
 	}
-	byUser := func(key, about string) *traces.Trace {
+	byReason := func(key string, r traces.Reason, about string) *traces.Trace {
 		tr := leftOut(key, about)
-		tr.Steps[traces.Terminus].Because.Reason = traces.ByYou
+		tr.Steps[traces.Terminus].Because.Reason = r
 		return tr
 	}
 	faulty := func(tr *traces.Trace, f traces.Fault) *traces.Trace {
@@ -128,9 +128,14 @@ func TestRunStory(t *testing.T) {
 			{leftOut("Notify/done", "Service[web]"), ""},
 			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
 		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, 2 resources, report saved; Notify[done] was skipped: Service[web] was not refreshed (exit 1), and no later run tries it again", false},
+		{"a prefetch fails", []step{
+			{byReason("Cron/a", traces.PrefetchFailed, "no crontab"), ""},
+			{leftOut("Service/web", "Cron[a]"), ""},
+			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
+		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, 2 resources, report saved; Service[web] was not restarted: Cron[a] failed (reading all of its kind failed: no crontab)", false},
 		{"a refresh is left out", []step{
-			{byUser("Service/web", "you left it out"), ""},
-			{byUser("Exec/warm", traces.WithoutThatOf+"Service[web]"), ""},
+			{byReason("Service/web", traces.ByYou, "you left it out"), ""},
+			{byReason("Exec/warm", traces.ByYou, traces.WithoutThatOf+"Service[web]"), ""},
 			{one(traces.Save, "report", "web01", "production", traces.Good, ""), ""},
 		}, true, "web01 run 9c02f0aa-1111-4222-8333-444455556666: 3 requests in 0.3 s, 2 resources, report saved; you left Service[web] out, and 1 more was not refreshed with it", false},
 		{"a catalog of another environment that the agent takes", []step{

@@ -38,8 +38,11 @@ func (a *appliedResources) add(t *Trace) bool {
 		return true
 	}
 	because := t.Steps[Terminus].Because
-	if because.Reason == ByYou && t.Outcome == Skipped {
+	switch {
+	case because.Reason == ByYou && t.Outcome == Skipped:
 		a.leftOut(ref, because.About)
+	case because.Reason == PrefetchFailed && a.failed == "":
+		a.failed, a.why = ref, because.Words()
 	}
 	causes := because.About // the first one comes first
 	switch service := typ == "Service"; {

@@ -206,14 +206,14 @@ type row struct {
 // table is every key that there is. What is more special stands before what is
 // more general: the first that fits is taken.
 var table = []row{
-	{Enter, []string{"enter"}, InHeld, false, "detail", "show the detail of a step; in the pane EDIT: change"},
-	{StepOnce, []string{"s"}, InHeld, false, "step", "go on to the next question, also of a request that it asks"},
+	{Enter, []string{"enter"}, InHeld, false, "detail", "show the detail of a step; in the pane EDIT: change; of a resource: what its run has still to do"},
+	{StepOnce, []string{"s"}, InHeld, false, "step", "go on to the next question, also of a request that it asks, and of the next resource of a run"},
 	{StepOver, []string{"o"}, InHeld, false, "over", "go on to the next phase: cache, terminus, store, filter, caller; in a manifest to the next statement here"},
 	{Finish, []string{"O"}, InHeld, false, "finish", "go on to the end of this request"},
 	{Continue, []string{"c"}, InHeld | InBreaks, false, "continue", "let the request go on"},
 	{ContinueAll, []string{"C"}, InHeld | InBreaks, false, "all", "let every held request go on"},
 	{EditHeld, []string{"e"}, InHeld, false, "edit", "edit what steps to come read; again leaves"},
-	{Inject, []string{"i"}, InHeld, false, "inject", "a delay, an error, nil, a value, broken bytes"},
+	{Inject, []string{"i"}, InHeld, false, "inject", "a delay, an error, nil, a value, broken bytes; leave a step of a resource out, or take it once more"},
 	{AsItWas, []string{"u"}, InHeld, false, "as it was", "take back every edit"},
 	{AddBreak, []string{"a"}, InHeld | InBreaks, false, "add", "a new breakpoint"},
 	{OnOff, []string{" "}, InBreaks, false, "on/off", "arm or disarm the breakpoint"},
