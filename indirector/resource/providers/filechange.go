@@ -296,6 +296,9 @@ func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
 		if err != nil || !ok {
 			return err
 		}
+		if err := f.widen(ctx, s, r); err != nil { // it may be a directory since
+			return err
+		}
 		is, err := f.get(ctx, s, r, info, name)
 		if err != nil {
 			return err

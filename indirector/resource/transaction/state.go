@@ -39,6 +39,7 @@ func loadState(file string, keep bool, log func(level, message string)) *state {
 		return s
 	}
 	for _, p := range doc.Hash() {
+		s.touch(p.Key.Text()) // it may be empty
 		for _, q := range p.Value.Hash() {
 			v, name := q.Value, q.Key.Str()
 			if name == "checked" || name == "synced" { // others are texts, even of times
