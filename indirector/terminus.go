@@ -277,7 +277,8 @@ type Env struct {
 	// SettingsIn returns the settings of another environment, with its
 	// environment.conf; "" is the current one.
 	SettingsIn func(environment string) Settings
-	// Environments is that of the Config: nil if there is every environment.
+	// Environments returns nil if there is an environment of that name. It is nil itself
+	// if there is every one.
 	Environments func(name string) error
 	// Do sends a nested request.
 	Do func(context.Context, *Request) (*Response, error)

@@ -18,6 +18,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
+	"indirtui/termini/internal/nodefacts"
 	"indirtui/traces"
 )
 
@@ -44,7 +45,7 @@ var Facts = indirector.Descriptor{
 		if err != nil {
 			return nil, err
 		}
-		return &Terminus{env, limit}, nil
+		return &Terminus{nodefacts.Code{From: "a remote device"}, env, limit}, nil
 	},
 }
 
@@ -57,12 +58,11 @@ const (
 
 	// Puppet's words, to the letter. Rule RES-DEV-04.
 	msgNoDevice = "undefined method `facts' for nil:NilClass"
-	msgSave     = "You cannot save facts to the code store; it is only used for getting facts from a remote device"
-	msgDestroy  = "You cannot destroy facts in the code store; it is only used for getting facts from a remote device"
 )
 
 // A Terminus reads device.conf anew at each find.
 type Terminus struct {
+	nodefacts.Code
 	env   indirector.Env
 	limit time.Duration
 }
@@ -73,19 +73,6 @@ var (
 	_ indirector.Destroyer = (*Terminus)(nil)
 	_ indirector.Local     = (*Terminus)(nil)
 )
-
-// LocalOnly reports true: a client does not get the facts of devices.
-func (*Terminus) LocalOnly() bool { return true }
-
-// Save fails.
-func (*Terminus) Save(context.Context, *indirector.Request) (any, error) {
-	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: msgSave}
-}
-
-// Destroy fails.
-func (*Terminus) Destroy(context.Context, *indirector.Request) (any, error) {
-	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: msgDestroy}
-}
 
 // Find returns the facts of the device that the key names, with those that Puppet
 // adds. Rules RES-DEV-04, RES-DEV-06.

@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/termini/internal/nodefacts"
 	"indirtui/traces"
 )
 
@@ -51,7 +52,7 @@ var Facts = indirector.Descriptor{
 		if err != nil {
 			return nil, err
 		}
-		return &Terminus{env: env, timeout: timeout}, nil
+		return &Terminus{nodefacts.Code{From: "Facter"}, env, timeout}, nil
 	},
 }
 
@@ -63,14 +64,11 @@ const (
 
 	// puppetVersion is the version of the Puppet whose behaviour this program has.
 	puppetVersion = "7.23.0"
-
-	// Puppet's words, to the letter.
-	msgSave    = "You cannot save facts to the code store; it is only used for getting facts from Facter"
-	msgDestroy = "You cannot destroy facts in the code store; it is only used for getting facts from Facter"
 )
 
 // A Terminus collects facts anew at each find.
 type Terminus struct {
+	nodefacts.Code
 	env     indirector.Env
 	timeout time.Duration // zero is the default of Options
 }
@@ -81,19 +79,6 @@ var (
 	_ indirector.Destroyer = (*Terminus)(nil)
 	_ indirector.Local     = (*Terminus)(nil)
 )
-
-// LocalOnly reports true: a client does not get the facts of the server.
-func (*Terminus) LocalOnly() bool { return true }
-
-// Save fails: facts are what they are.
-func (*Terminus) Save(context.Context, *indirector.Request) (any, error) {
-	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: msgSave}
-}
-
-// Destroy fails.
-func (*Terminus) Destroy(context.Context, *indirector.Request) (any, error) {
-	return nil, &indirector.Failure{Class: "Puppet::DevError", Message: msgDestroy}
-}
 
 // Find returns the facts of this host under the name of the key. The options
 // external_dir and custom_dir are further directories; with resolve_options,

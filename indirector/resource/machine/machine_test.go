@@ -57,7 +57,9 @@ func TestHere(t *testing.T) {
 	if _, err := machine.Here(t.Context(), func(context.Context, *indirector.Request) (*indirector.Response, error) { return nil, refused }, "", "", nil); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
-	nothing := func(context.Context, *indirector.Request) (*indirector.Response, error) { return nil, indirector.ErrNotFound }
+	nothing := func(context.Context, *indirector.Request) (*indirector.Response, error) {
+		return nil, indirector.ErrNotFound
+	}
 	if m, err := machine.Here(t.Context(), nothing, "", "", nil); err != nil || m.Facts().Len() != 0 {
 		t.Errorf("got %v", err)
 	}

@@ -302,6 +302,9 @@ func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
 			return err
 		}
 		f.last = seen{r, info, ok}
+		if err := f.widen(ctx, s, r, info); err != nil { // it may be a directory since
+			return err
+		}
 		is, err := f.get(ctx, s, r, info, name)
 		if err != nil {
 			return err

@@ -28,45 +28,68 @@ func (p *pkg) properties() []data.Pair {
 	return append(is, data.P("mark", p.mark))
 }
 
-// known are packages by name that were read for all.
-type known map[string]*pkg
+// packages are those that a package manager was asked for: all at once, or one by one.
+type packages struct {
+	known map[string]*pkg
+	query func(ctx context.Context, s System, r *types.Resource) (*pkg, error) // asks for one
+}
 
-// is returns a package of a resource: as it was read, or asked for by itself.
-func (k known) is(r *types.Resource, query func() (*pkg, error)) (*pkg, error) {
-	if p := k[r.Name()]; p != nil {
+// keep notes what was read of all.
+func (k *packages) keep(all []*pkg) {
+	k.known = make(map[string]*pkg, len(all))
+	for _, p := range all {
+		k.known[p.name] = p
+	}
+}
+
+// of returns the package of a resource: as it was read, or asked for by itself.
+func (k *packages) of(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
+	if p := k.known[r.Name()]; p != nil {
 		return p, nil
 	}
-	p, err := query()
+	p, err := k.query(ctx, s, r)
 	if err == nil {
-		k[r.Name()] = p
+		if k.known == nil {
+			k.known = map[string]*pkg{}
+		}
+		k.known[r.Name()] = p
 	}
 	return p, err
 }
 
-// retrievedPackage are the properties of a package that r has.
-func retrievedPackage(r *types.Resource, p *pkg) []data.Pair {
-	is, _ := retrieved(r, p.ensure, func(name string) (data.Value, error) {
+// Retrieve reads the properties of a package that r has.
+func (k *packages) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
+	p, err := k.of(ctx, s, r)
+	if err != nil {
+		return nil, err
+	}
+	return retrieved(r, p.ensure, func(name string) (data.Value, error) {
 		if name == "mark" {
 			return p.mark, nil
 		}
 		return data.Value{}, nil
 	})
-	return is
 }
 
 // A debian does packages by dpkg, or by apt above it. Rules RES-PKG-01 and RES-PKG-02.
 type debian struct {
-	apt   bool
-	log   logger
-	known known
+	packages
+	apt bool
+	log logger
 	// manual are the packages that were installed by hand before anything was changed.
 	// Puppet asks for them whenever it lists, which takes longer than all the rest.
 	manual []string
 	asked  bool
 }
 
-func newDpkg(log logger) Provider { return &debian{log: log, known: known{}} }
-func newApt(log logger) Provider  { return &debian{apt: true, log: log, known: known{}} }
+func newDpkg(log logger) Provider { return newDebianPackages(log, false) }
+func newApt(log logger) Provider  { return newDebianPackages(log, true) }
+
+func newDebianPackages(log logger, apt bool) *debian {
+	d := &debian{apt: apt, log: log}
+	d.query = d.ask
+	return d
+}
 
 // dpkgFormat has its quotes, because Puppet gives it to dpkg-query with them.
 const dpkgFormat = `'${Status} ${Package} ${Version}\n'`
@@ -124,16 +147,13 @@ func instancesOf(packages []*pkg, err error) ([]Instance, error) {
 }
 
 func (d *debian) Prefetch(ctx context.Context, s System, _ []*types.Resource) error {
-	packages, err := d.list(ctx, s)
-	clear(d.known)
-	for _, p := range packages {
-		d.known[p.name] = p
-	}
+	all, err := d.list(ctx, s)
+	d.keep(all)
 	return err
 }
 
-// query asks for one package.
-func (d *debian) query(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
+// ask asks for one package.
+func (d *debian) ask(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
 	if r.Value("allow_virtual").Truthy() {
 		if err := d.provided(ctx, s, r); err != nil {
 			return nil, err
@@ -185,18 +205,6 @@ func (d *debian) provided(ctx context.Context, s System, r *types.Resource) erro
 		return nil
 	}
 	return nil
-}
-
-func (d *debian) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
-	p, err := d.of(ctx, s, r)
-	if err != nil {
-		return nil, err
-	}
-	return retrievedPackage(r, p), nil
-}
-
-func (d *debian) of(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
-	return d.known.is(r, func() (*pkg, error) { return d.query(ctx, s, r) })
 }
 
 func (d *debian) Set(ctx context.Context, s System, r *types.Resource, property string) error {

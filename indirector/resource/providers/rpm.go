@@ -14,15 +14,21 @@ import (
 
 // A redhat does packages by rpm, or by yum or dnf above it. Rule RES-PKG-03.
 type redhat struct {
+	packages
 	program string // rpm, yum or dnf
 	log     logger
-	known   known
 	updates map[string]string // versions by name, with and without architecture; nil: not asked
 }
 
-func newRPM(log logger) Provider { return &redhat{program: "rpm", log: log, known: known{}} }
-func newYum(log logger) Provider { return &redhat{program: "yum", log: log, known: known{}} }
-func newDnf(log logger) Provider { return &redhat{program: "dnf", log: log, known: known{}} }
+func newRPM(log logger) Provider { return newRedhatPackages(log, "rpm") }
+func newYum(log logger) Provider { return newRedhatPackages(log, "yum") }
+func newDnf(log logger) Provider { return newRedhatPackages(log, "dnf") }
+
+func newRedhatPackages(log logger, program string) *redhat {
+	p := &redhat{program: program, log: log}
+	p.query = p.ask
+	return p
+}
 
 const rpmFormat = `%{NAME} %|EPOCH?{%{EPOCH}}:{0}| %{VERSION} %{RELEASE} %{ARCH}\n`
 
@@ -78,16 +84,13 @@ func (p *redhat) Prefetch(ctx context.Context, s System, _ []*types.Resource) er
 	if p.program != "rpm" && s.UID() != 0 {
 		return failure("The yum provider can only be used as root")
 	}
-	packages, err := p.list(ctx, s)
-	clear(p.known)
-	for _, is := range packages {
-		p.known[is.name] = is
-	}
+	all, err := p.list(ctx, s)
+	p.keep(all)
 	return err
 }
 
-// query asks for one package, by its name or by what it provides.
-func (p *redhat) query(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
+// ask asks for one package, by its name or by what it provides.
+func (p *redhat) ask(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
 	argv := []string{command(s, "rpm"), "-q", r.Name(), "--nosignature", "--nodigest", "--qf", rpmFormat}
 	out, code, err := ask(ctx, s, argv...)
 	if err == nil && code != 0 && r.Value("allow_virtual").Truthy() {
@@ -104,18 +107,6 @@ func (p *redhat) query(ctx context.Context, s System, r *types.Resource) (*pkg, 
 		gone = absent // it cannot purge
 	}
 	return &pkg{name: r.Name(), ensure: gone}, nil
-}
-
-func (p *redhat) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {
-	is, err := p.of(ctx, s, r)
-	if err != nil {
-		return nil, err
-	}
-	return retrievedPackage(r, is), nil
-}
-
-func (p *redhat) of(ctx context.Context, s System, r *types.Resource) (*pkg, error) {
-	return p.known.is(r, func() (*pkg, error) { return p.query(ctx, s, r) })
 }
 
 func (p *redhat) Set(ctx context.Context, s System, r *types.Resource, property string) error {

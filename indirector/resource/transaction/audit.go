@@ -2,7 +2,6 @@ package transaction
 
 import (
 	"slices"
-	"time"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
@@ -12,7 +11,7 @@ import (
 func (a *application) auditEvent(e *event, name string) {
 	e.Audited = true
 	e.Status = "audit"
-	if !sameAudited(a.was[name], a.is[name]) {
+	if !data.Equal(a.was[name], a.is[name]) {
 		e.Message = "audit change: previously recorded value " + a.shown(name, e.Historic, false) +
 			" has been changed to " + a.shown(name, e.PreviousValue, false)
 	}
@@ -21,7 +20,7 @@ func (a *application) auditEvent(e *event, name string) {
 // auditNote is what the message of a change has at its end if the property is watched.
 func (a *application) auditNote(name string, audited bool) string {
 	was := a.was[name]
-	if !audited || !was.Truthy() || sameAudited(was, a.is[name]) {
+	if !audited || !was.Truthy() || data.Equal(was, a.is[name]) {
 		return ""
 	}
 	return " (previously recorded value was " + a.shown(name, was, false) + ")"
@@ -34,7 +33,7 @@ func (a *application) audit() {
 		switch {
 		case !known:
 			a.log.ofProperty(a.r, name, "notice", "audit change: newly-recorded value "+a.recorded(name))
-		case !sameAudited(was, a.is[name]) && !slices.Contains(a.synced, name):
+		case !data.Equal(was, a.is[name]) && !slices.Contains(a.synced, name):
 			e := a.newEvent(name, a.is[name])
 			a.auditEvent(e, name)
 			a.logEvent(name, e)
@@ -53,17 +52,6 @@ func (a *application) recorded(name string) string {
 		return v.Inspect()
 	}
 	return v.Text()
-}
-
-// sameAudited compares values of which one was in the state file, which has times to
-// the microsecond.
-func sameAudited(a, b data.Value) bool {
-	if data.Equal(a, b) {
-		return true
-	}
-	x, ok := timeOf(a)
-	y, ok2 := timeOf(b)
-	return ok && ok2 && x.Truncate(time.Microsecond).Equal(y.Truncate(time.Microsecond))
 }
 
 // correct marks an event of a property that the system has changed since the last run.

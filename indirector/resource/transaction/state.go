@@ -39,8 +39,13 @@ func loadState(file string, keep bool, log func(level, message string)) *state {
 		return s
 	}
 	for _, p := range doc.Hash() {
+		s.touch(p.Key.Text()) // it may be empty
 		for _, q := range p.Value.Hash() {
-			s.setNamed(p.Key.Text(), q.Key.Str(), readTime(q.Value))
+			v, name := q.Value, q.Key.Str()
+			if name == "checked" || name == "synced" { // others are texts, even of times
+				v = readTime(v)
+			}
+			s.setNamed(p.Key.Text(), name, v)
 		}
 	}
 	return s

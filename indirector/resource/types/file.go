@@ -59,7 +59,7 @@ func fileContexts() []*Attribute {
 	var all []*Attribute
 	for _, part := range []string{"user", "role", "type", "range"} {
 		all = append(all, &Attribute{
-			Name: "sel" + part, Event: "file_changed",
+			Name:    "sel" + part,
 			Doc:     "The " + part + " of the context of SELinux. The default is that of the system's policy.",
 			Default: func(*Resource) (data.Value, bool) { return data.Value{}, false },
 		})

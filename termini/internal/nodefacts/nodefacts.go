@@ -1,5 +1,5 @@
 // Package nodefacts merges facts into nodes, as the node termini plain, exec
-// and ldap do.
+// and ldap do, and refuses what termini of facts do that keep none.
 package nodefacts
 
 import (
