@@ -301,7 +301,7 @@ func (p *program) applyHere(e *engine.Engine) func(context.Context, *plan.Result
 		}
 		_, none := p.foreignRuby()
 		run := &command.Applying{
-			Engine: e, Host: host, Caller: "you", Noop: yes.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Engine: e, Host: host, Caller: "you", Noop: yes.Noop, Stop: yes.Stop,
 			Tags: r.Want.Tags, SkipTags: r.Want.SkipTags,
 			Log: func(l model.Log) {
 				text, _ := transaction.ConsoleLine(l)
@@ -312,7 +312,7 @@ func (p *program) applyHere(e *engine.Engine) func(context.Context, *plan.Result
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
-		_, err = run.Run(context.WithoutCancel(ctx), r.Catalog)
+		_, err = run.Run(ctx, r.Catalog)
 		return lines, err
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -79,11 +80,12 @@ type applied struct {
 	err   error
 }
 
-func (s *Screen) apply(typed Confirmed) tea.Cmd {
-	s.applying = true
+func (s *Screen) apply(yes Confirmed) tea.Cmd {
+	s.applying, s.stop = true, new(atomic.Bool)
 	r := s.result
+	yes.Stop = s.stop.Load
 	return s.await(func(ctx context.Context) tea.Msg {
-		lines, err := s.o.Apply(ctx, &r, typed)
+		lines, err := s.o.Apply(ctx, &r, yes)
 		return applied{lines, err}
 	})
 }
