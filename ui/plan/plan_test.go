@@ -203,9 +203,9 @@ func TestAskHelper(t *testing.T) {
 		return r, nil
 	}}
 	p := play(t, answered(t, `{"name": "web01", "resources": [], "edges": [], "classes": []}`), o)
-	p.Keys("p").Want("1 resource: written in Ruby. Let Puppet look?").Keys("n").Want("cannot be known: asks")
-	p.Keys("esc", "p", "y").Want("is in sync").Not("Let Puppet look")
-	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("Let Puppet look")
+	p.Keys("p").Want("let Puppet look at 1 resource written in Ruby?").Keys("n").Want("cannot be known: asks")
+	p.Keys("esc", "p", "y").Want("is in sync").Not("let Puppet look")
+	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("let Puppet look")
 }
 
 // What is planned is applied once the name of the host was typed, and that of the one that
