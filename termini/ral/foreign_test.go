@@ -1,6 +1,7 @@
 package ral_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -11,8 +12,10 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/golden"
+	"indirtui/indirector/host/child"
 	"indirtui/indirector/model"
 	"indirtui/indirector/network/client/clienttest"
+	"indirtui/indirector/resource/transaction"
 	"indirtui/termini/ral"
 )
 
@@ -51,7 +54,10 @@ func foreignTerminus(t *testing.T, ruby string) *ral.Terminus {
 	}
 	made, err := ral.Resource.New(indirector.Env{
 		Ruby:     indirector.Ruby{Path: ruby, Resources: ruby},
-		Settings: clienttest.Settings{"confdir": dir, "vardir": dir + "/var", "modulepath": dir + "/modules", "certname": "here"},
+		Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
+			return &indirector.Response{Value: &model.Facts{Name: "here", Values: data.OfHash(nil)}}, nil
+		},
+		Settings: clienttest.Settings{"statedir": dir + "/state", "statefile": dir + "/state.yaml", "digest_algorithm": "sha256", "confdir": dir, "vardir": dir + "/var", "modulepath": dir + "/modules", "certname": "here"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,5 +135,40 @@ func TestForeignWithoutRuby(t *testing.T) {
 		if _, err := terminus.Search(t.Context(), req); !errors.As(err, &f) {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+// TestForeignProvider: a resource of a type that is ours, by a provider that is Ruby's.
+func TestForeignProvider(t *testing.T) {
+	t.Parallel()
+	golden.NeedsPuppet(t)
+	ruby, err := exec.LookPath("ruby")
+	if err != nil {
+		t.Skip("there is no Ruby here")
+	}
+	command := filepath.Join(t.TempDir(), "gem")
+	if err := child.WriteFile(command, []byte("#!/bin/sh\ncase $1 in install) echo 'shiny (1.0)' >\"$0.has\" ;; list) cat \"$0.has\" 2>/dev/null ;; esac; exit 0\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	save := func(ruby string) (any, error) {
+		return foreignTerminus(t, ruby).Save(transaction.Really(t.Context()), &indirector.Request{
+			Indirection: "resource", Verb: indirector.Save, Key: "package/shiny", Instance: &model.Resource{
+				Type: "Package", Title: "shiny", Parameters: data.OfHash([]data.Pair{
+					data.P("ensure", data.OfString("installed")), data.P("provider", data.OfString("gem")), data.P("command", data.OfString(command)),
+				}),
+			},
+		})
+	}
+	if _, err := save(""); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(command + ".has"); err == nil {
+		t.Error("it is installed without Ruby")
+	}
+	if _, err := save(ruby); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(command + ".has"); err != nil {
+		t.Error(err)
 	}
 }

@@ -59,6 +59,9 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All(), Sources: requests, Buckets: requests,
 	}
+	if h, _, _, err := t.byHelper(req); err == nil { // it is asked only if the provider is Ruby's
+		o.Provider = h.Provider
+	}
 	if isForeign(req) {
 		if err := t.foreign(ctx, req, l, &o); err != nil {
 			return nil, err

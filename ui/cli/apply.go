@@ -340,7 +340,7 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 		}
 		_, none := p.foreignRuby()
 		run := &command.Applying{
-			Engine: e, Caller: "you", Noop: yes.Noop, Stop: func() bool { return ctx.Err() != nil },
+			Engine: e, Caller: "you", Noop: yes.Noop, Stop: yes.Stop,
 			Tags: r.Want.Tags, SkipTags: r.Want.SkipTags,
 			Log: func(l model.Log) {
 				text, _ := transaction.ConsoleLine(l)
@@ -363,7 +363,7 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
-		_, err = run.Run(context.WithoutCancel(ctx), r.Catalog)
+		_, err = run.Run(ctx, r.Catalog)
 		return lines, err
 	}
 }

@@ -770,9 +770,9 @@ func TestJourney16WhatWouldThisCatalogDo(t *testing.T) {
 	t.Parallel()
 	travel(t, nil, func(tr *trip) {
 		tr.filter("out=stale", "8 of 1 047").cursor(" 1044 ", "catalog", "C json", "stale")
-		tr.key("p", "- plan of #1044 ", "1 to change, 1 restart, 1 cannot be done, 1 in sync").cursor("change", "File[/etc/nginx/nginx.conf]", "content differs")
+		tr.key("p", "- plan of #1044 ", "2 to change, 1 restart, 1 in sync").cursor("change", "File[/etc/nginx/nginx.conf]", "content differs")
 		tr.line("outcome ", "would be changed").golden("journey16-plan")
-		tr.key("}", "- plan ").cursor("fail", "File[/etc/app.conf]")
+		tr.key("}", "- plan ").cursor("change", "File[/etc/app.conf]", "content, mode differ")
 		tr.key("}", "- plan ").cursor("refresh", "Service[nginx]", "web.pp:21").line("outcome ", "would be refreshed")
 		tr.key("enter", "- plan > Service[nginx] ", "waits for").line("evaluated ", "as 4 of 11").golden("journey16-service")
 		tr.to("File[/etc/nginx/nginx.conf]").cursor("(change)", "subscribe, refreshes", "web.pp:21")

@@ -100,9 +100,15 @@ func (c *planCommand) run(ctx context.Context, args []string) error {
 	})
 }
 
-// make makes the plan of a catalog.
+// make makes the plan of a catalog, and reports what Puppet could look at.
 func (c *planCommand) make(ctx context.Context, e *engine.Engine, catalog *model.Catalog) (*transaction.Plan, error) {
 	r, err := c.p.planOf(ctx, e, nil, catalog, c.want, c.adapt)
+	switch {
+	case r.Foreign == 1:
+		c.p.report("1 resource is written in Ruby: plan --helper lets Puppet look at it")
+	case r.Foreign > 1:
+		c.p.report(fmt.Sprintf("%d resources are written in Ruby: plan --helper lets Puppet look at them", r.Foreign))
+	}
 	return r.Plan, err
 }
 
@@ -163,7 +169,7 @@ func (c *planCommand) print(e *engine.Engine, p *transaction.Plan) error {
 // demo. Nothing is changed. Puppet looks at what is written in Ruby if that is wanted. With
 // adapt it is what would be done to a device.
 func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog *model.Catalog, want plan.Want, adapt func(*transaction.Options, *model.Catalog)) (r plan.Result, err error) {
-	o := transaction.Options{Types: types.All(), Unknown: want.Unknown, NotAsked: "Puppet was not asked: --helper asks it"}
+	o := transaction.Options{Types: types.All(), Unknown: want.Unknown, NotAsked: "Puppet was not asked"}
 	_, none := p.foreignRuby()
 	d, played := on.(*demo.Site)
 	switch {

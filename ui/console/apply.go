@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +50,8 @@ func apply(c *Console, l call) (tea.Cmd, error) {
 		case kept.Catalog == nil || len(unknown) > 0:
 			return screen.For{Screen: c, Msg: applied{n, nil, fmt.Errorf("%s has no catalog whose values are all there", from.name)}}
 		}
-		lines, err := do(ctx, &plan.Result{Catalog: kept.Catalog, Want: want}, yes)
+		yes.Stop = func() bool { return ctx.Err() != nil }
+		lines, err := do(context.WithoutCancel(ctx), &plan.Result{Catalog: kept.Catalog, Want: want}, yes)
 		return screen.For{Screen: c, Msg: applied{n, lines, err}}
 	}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -18,9 +19,9 @@ type helped struct{}
 // askHelper asks whether Puppet may look at what is written in Ruby: what that does to look
 // is not known here.
 func (s *Screen) askHelper() tea.Cmd {
-	yes := widget.Item{Key: 'y', Name: "yes", Note: "ask Puppet in a process beside this one, in noop", Do: screen.Send(screen.For{Screen: s, Msg: helped{}})}
-	no := widget.Item{Key: 'n', Name: "no", Note: "what they would do cannot be known"}
-	title := fmt.Sprintf("%s: written in Ruby. Let Puppet look?", term.Plural(s.result.Foreign, "resource"))
+	yes := widget.Item{Key: 'y', Name: "yes", Note: "in a process beside this one, in noop", Do: screen.Send(screen.For{Screen: s, Msg: helped{}})}
+	no := widget.Item{Key: 'n', Name: "no", Note: "what would become of them cannot be known"}
+	title := fmt.Sprintf("let Puppet look at %s written in Ruby?", term.Plural(s.result.Foreign, "resource"))
 	return screen.Show(widget.NewMenu(&s.env.Shared, title, []widget.Item{yes, no}))
 }
 
@@ -79,11 +80,12 @@ type applied struct {
 	err   error
 }
 
-func (s *Screen) apply(typed Confirmed) tea.Cmd {
-	s.applying = true
+func (s *Screen) apply(yes Confirmed) tea.Cmd {
+	s.applying, s.stop = true, new(atomic.Bool)
 	r := s.result
+	yes.Stop = s.stop.Load
 	return s.await(func(ctx context.Context) tea.Msg {
-		lines, err := s.o.Apply(ctx, &r, typed)
+		lines, err := s.o.Apply(ctx, &r, yes)
 		return applied{lines, err}
 	})
 }
@@ -100,6 +102,9 @@ func (s *Screen) applied(m applied) tea.Cmd {
 		for line := range strings.Lines(text) {
 			p.Add("", strings.TrimRight(line, "\n"), logStyle(line))
 		}
+	}
+	if s.stop.Load() {
+		p.Add("", "stopped by you: what is left is skipped", term.Attention)
 	}
 	if m.err != nil {
 		p.Add("", s.env.Redacted(m.err.Error()), term.Failed)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -52,9 +53,8 @@ type Options struct {
 	// by another goroutine. Its context ends when the user wants no plan any more.
 	Make func(ctx context.Context, helper bool) (Result, error)
 	// Apply applies the catalog of a result, and returns the lines of its log. It is called
-	// as Make is: with the end of its context the run ends before the next resource. If nil,
-	// nothing is applied.
-	Apply func(ctx context.Context, r *Result, typed Confirmed) ([]string, error)
+	// as Make is. If it is nil, nothing is applied.
+	Apply func(ctx context.Context, r *Result, yes Confirmed) ([]string, error)
 	// Here is as whom and where the catalog would be applied. It may be nil without Apply.
 	Here func() (user, host string)
 }
@@ -64,6 +64,9 @@ type Confirmed struct {
 	Host string // the name of this one
 	Of   string // that of the one that the catalog is of, if it is another
 	Noop bool   // only what would be done, with checks, state and report
+	// Stop reports that the run is to end before the next resource. With the end of its
+	// context the resource in hand ends, too. It may be nil.
+	Stop func() bool
 }
 
 // A Screen shows a plan while it is made and then.
@@ -75,7 +78,8 @@ type Screen struct {
 	cancel        func()          // ends what is waited for
 	wait          widget.Wait
 	applying      bool
-	helper        bool // Puppet looks, too
+	stop          *atomic.Bool // of what is applied; it is to end
+	helper        bool         // Puppet looks, too
 	width, height int
 
 	result Result // its Plan is nil until it is made
@@ -338,9 +342,10 @@ func (s *Screen) back() tea.Cmd {
 		s.cancel()
 		s.err = errors.New("no plan was made: stopped by you")
 		s.wait.End()
+	case s.applying && !s.stop.Swap(true):
+		return screen.Notify("the resource in hand is finished, the rest is skipped; esc again ends its commands, too")
 	case s.applying:
 		s.cancel()
-		return screen.Notify("the resource in hand is finished, the rest is skipped")
 	default:
 		s.choose("")
 	}

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -202,9 +203,9 @@ func TestAskHelper(t *testing.T) {
 		return r, nil
 	}}
 	p := play(t, answered(t, `{"name": "web01", "resources": [], "edges": [], "classes": []}`), o)
-	p.Keys("p").Want("1 resource: written in Ruby. Let Puppet look?").Keys("n").Want("cannot be known: asks")
-	p.Keys("esc", "p", "y").Want("is in sync").Not("Let Puppet look")
-	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("Let Puppet look")
+	p.Keys("p").Want("let Puppet look at 1 resource written in Ruby?").Keys("n").Want("cannot be known: asks")
+	p.Keys("esc", "p", "y").Want("is in sync").Not("let Puppet look")
+	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("let Puppet look")
 }
 
 // What is planned is applied once the name of the host was typed, and that of the one that
@@ -229,7 +230,7 @@ func TestApply(t *testing.T) {
 	p.Keys("A").Want("type here to apply it", "as root on here: 2 to change").Keys("there", "enter").Want("refused: that is another name").Keys("esc")
 	p.Keys("A", "here", "enter").Want("the catalog is of web01, and this is here").Keys("here", "enter").Want("refused")
 	p.Keys("esc", "A", "here", "enter", "web01", "enter").Want("log of the run", "Notice: of web01", "Error: not all")
-	if got := <-applied; got != (plan.Confirmed{Host: "here", Of: "web01"}) {
+	if got := <-applied; got.Host != "here" || got.Of != "web01" || got.Noop || got.Stop() {
 		t.Errorf("got %+v", got)
 	}
 	p.Keys("esc").Want("2 to change")
@@ -243,17 +244,18 @@ func TestApplyStops(t *testing.T) {
 			return plan.Result{Plan: &transaction.Plan{Resources: []transaction.Planned{{Resource: "Notify[a]", Outcome: transaction.WouldChange}}}}, nil
 		},
 		Here: func() (user, host string) { return "root", "web01" },
-		Apply: func(ctx context.Context, _ *plan.Result, _ plan.Confirmed) ([]string, error) {
+		Apply: func(ctx context.Context, _ *plan.Result, yes plan.Confirmed) ([]string, error) {
 			<-ctx.Done()
-			return nil, errors.New("stopped")
+			return nil, fmt.Errorf("stopped: %t", yes.Stop())
 		},
 	}
 	text := `{"name": "web01", "resources": [{"type": "Notify", "title": "a", "kind": "compilable_type"}], "edges": [], "classes": []}`
 	p := play(t, answered(t, text), o)
 	p.Patience = time.Second / 10
 	p.Keys("p", "A", "web01", "enter").Want("esc stops it before the next resource").Keys("A").Want("it is being applied")
+	p.Keys("esc").Want("the resource in hand is finished, the rest is skipped", "ends after this resource")
 	p.Keys("esc").Rest(10 * time.Second)
-	p.Want("apply: stopped", "Notify[a]")
+	p.Want("apply: stopped: true", "Notify[a]")
 	o.Apply = nil
 	play(t, answered(t, text), o).Keys("p", "A").Want("nothing is applied to this machine from here")
 }

@@ -177,6 +177,8 @@ func (r *resource) Disabled(do screen.Action) string {
 		return screen.ReasonIf(len(r.back) == 0, screen.Unknown)
 	case screen.CopyMenu:
 		return ""
+	case screen.MarkPlan, screen.DiffTwo, screen.IsShould, screen.Write: // of the plan as a whole
+		return r.of.Disabled(do)
 	}
 	return screen.ReasonIf(!widget.Moves(do), screen.Unknown)
 }
@@ -197,6 +199,8 @@ func (r *resource) Handle(a screen.Command) tea.Cmd {
 			r.show(n.Resource)
 		}
 		return cmd
+	case screen.MarkPlan, screen.DiffTwo, screen.IsShould, screen.Write:
+		return r.of.Handle(a)
 	case screen.Pager:
 		return showDiff(r.of.env, r.planned)
 	case screen.CopyMenu:

@@ -46,7 +46,7 @@ func (s *Screen) Context() (left, right term.Line) {
 		right.Put(term.Quiet, "  esc cancels ")
 	case s.applying:
 		s.wait.Put(&right, term.Touched, "applying")
-		right.Put(term.Quiet, "  esc stops it before the next resource ")
+		right.Put(term.Quiet, map[bool]string{false: "  esc stops it before the next resource ", true: "  ends after this resource "}[s.stop.Load()])
 	case s.err == nil:
 		right.Put(term.Quiet, term.Grouped(int64(len(s.shown)))+" of "+term.Plural(len(s.result.Plan.Resources), "resource")+" ")
 	}

@@ -135,4 +135,3 @@ func change(r *types.Resource, values []data.Pair, sensitive []string) error {
 	}
 	return r.Validate()
 }
-

@@ -56,7 +56,7 @@ type Helper struct {
 	catalog *model.Catalog // of the run; nil if each resource is alone
 	types   map[string]*types.Type
 	checks  map[string]bool // types that can refuse a run before it begins
-	quiet error // what automatic relationships failed with; they are not asked for again
+	quiet   error           // what automatic relationships failed with; they are not asked for again
 }
 
 // New returns a Helper. Nothing is started yet.
