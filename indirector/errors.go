@@ -25,7 +25,7 @@ var (
 	ErrInvalid = errors.New("invalid")
 	// ErrNoRoute reports that no terminus could be selected.
 	ErrNoRoute = errors.New("no route")
-	// ErrLacking reports a terminus that Puppet has and this program lacks. It
+	// ErrLacking reports a terminus that a plugin of Puppet has and this program lacks. It
 	// is also ErrNoRoute.
 	ErrLacking = fmt.Errorf("not in this program: %w", ErrNoRoute)
 )

@@ -80,8 +80,8 @@ type Config struct {
 	// Environments returns nil if there is such an environment, else an
 	// *EnvironmentNotFound. If nil, there is every one.
 	Environments func(name string) error
-	// Owner returns what has a terminus that the Registry lacks, or "". Nil
-	// is the Owner of the Registry.
+	// Owner returns what has a terminus that the Registry lacks, or "". If nil,
+	// nothing has.
 	Owner       func(indirection, terminus string) string
 	Environment string // the current environment; "" is production
 	Application string
@@ -171,7 +171,7 @@ func New(cfg Config) (*Indirector, error) {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Owner == nil {
-		cfg.Owner = cfg.Registry.Owner
+		cfg.Owner = func(string, string) string { return "" }
 	}
 	x := &Indirector{cfg: cfg, plans: newPlans(), stops: new(Stops)}
 	if cfg.Debugger != nil {

@@ -120,21 +120,6 @@ func (r *Registry) CheckTerminus(indirection, terminus string) error {
 	return nil
 }
 
-// Owner returns what has a terminus that this program lacks: "Puppet". It is ""
-// if the terminus is here, or if nothing is known of that name.
-func (r *Registry) Owner(indirection, terminus string) string {
-	spec := r.byName[indirection]
-	if spec == nil || r.Has(indirection, terminus) {
-		return ""
-	}
-	for _, l := range spec.Lacks {
-		if l.Terminus == terminus {
-			return l.Owner
-		}
-	}
-	return ""
-}
-
 // Has reports whether Puppet would know a terminus by that name; wrappers are
 // not.
 func (r *Registry) Has(indirection, terminus string) bool {

@@ -314,14 +314,6 @@ type Spec struct {
 	// KeyMatches replaces the comparison of the instance's name with the key.
 	// Rule IND-VAL-02.
 	KeyMatches func(inst Instance, key string) error
-	// Lacks names the termini that a Puppet has and this program lacks.
-	Lacks []Lack
-}
-
-// A Lack is a terminus that Puppet has and this program lacks.
-type Lack struct {
-	Terminus string
-	Owner    string // what has it: "Puppet"
 }
 
 // Constant returns the Ruby constant for a name: "file_server" is FileServer.

@@ -359,13 +359,12 @@ func (c *Configuration) readRoutes(o Options, registry *indirector.Registry) {
 }
 
 // owner returns a function that finds what has a terminus that this program
-// lacks: a release of Puppet, or a file of Ruby in a module or among the
-// plugins, where Puppet would load it from. Rule IND-TERM-02.
+// lacks: a file of Ruby in a module or among the plugins, where Puppet would load it
+// from. Rule IND-TERM-02.
 func owner(registry *indirector.Registry, s *settings.Settings) func(indirection, terminus string) string {
 	return func(indirection, terminus string) string {
-		known := registry.Owner(indirection, terminus)
-		if known != "" || registry.Has(indirection, terminus) || !rubyName.MatchString(terminus) {
-			return known
+		if registry.Has(indirection, terminus) || !rubyName.MatchString(terminus) {
+			return ""
 		}
 		file := filepath.Join("puppet", "indirector", indirection, terminus+".rb")
 		libdir, _ := s.Get("libdir")

@@ -21,7 +21,7 @@ const (
 	BadTerminus    = "DIAG-BAD-TERMINUS"        // a selection that fails when it is used (IND-SEL-05)
 	NoReportCache  = "DIAG-NO-REPORT-CACHE"     // S-33
 	Storeconfigs   = "DIAG-STORECONFIGS"        // S-42
-	Lacking        = "DIAG-LACKING"             // a terminus that Puppet has and this program lacks
+	Lacking        = "DIAG-LACKING"             // a terminus that a plugin of Puppet has and this program lacks
 	DeprecatedData = "DIAG-DEPRECATED-TERMINUS" // data_binding_terminus other than hiera and none
 )
 

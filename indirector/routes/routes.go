@@ -32,8 +32,8 @@ type Input struct {
 	Action      string             // of a face, or "--apply": sets termini after the file was read; "" is none
 	Bare        bool               // without the code of the application, as in the middle of its start
 	File        string             // "" is the setting route_file; it need not exist
-	// Owner returns what has a terminus that the Registry lacks, or "". Nil
-	// is the Owner of the Registry.
+	// Owner returns what has a terminus that the Registry lacks, or "". If nil,
+	// nothing has.
 	Owner func(indirection, terminus string) string
 }
 
@@ -41,7 +41,7 @@ func (in Input) owner(indirection, terminus string) string {
 	if in.Owner != nil {
 		return in.Owner(indirection, terminus)
 	}
-	return in.Registry.Owner(indirection, terminus)
+	return ""
 }
 
 // Result is the result of Load. It is valid even if Load failed: Puppet too has

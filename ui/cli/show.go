@@ -196,7 +196,7 @@ func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) 
 		cfg.Hello += "; ? t leads through it"
 	}
 	cfg.Ignored, cfg.Keep = also(s.kept.Ignore, mine.Ignore), s.kept.keep
-	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env, v.p.lacks(), s.listens) }
+	cfg.FirstRun = func(env *session.Env) screen.Screen { return help.NewCard(env, s.listens) }
 	cfg.Help = func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) }
 	cfg.Palette = func(env *session.Env, on screen.Screen, places []string) screen.Screen {
 		return help.NewPalette(env, on, places)
@@ -385,22 +385,6 @@ func watchFiles(ctx context.Context, e *engine.Engine) (what string, ok bool) {
 			return "", false
 		}
 	}
-}
-
-// lacks are the termini that Puppet has and this build lacks, by indirection:
-// "catalog (compiler, puppetdb)".
-func (p *program) lacks() []string {
-	var all []string
-	for _, s := range p.specs {
-		var names []string
-		for _, l := range s.Lacks {
-			names = append(names, l.Terminus)
-		}
-		if len(names) > 0 {
-			all = append(all, s.Name+" ("+strings.Join(names, ", ")+")")
-		}
-	}
-	return all
 }
 
 // saveText writes a new file into the working directory.

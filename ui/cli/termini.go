@@ -24,7 +24,6 @@ type terminusRow struct {
 	KeepsExpiry  bool              `json:"keeps_expiry"`
 	ProcessLocal bool              `json:"process_local"`
 	AlwaysNil    bool              `json:"always_nil"`
-	Lacking      string            `json:"lacking,omitempty"` // what has it, if this program lacks it
 	Rules        []string          `json:"rules"`
 }
 
@@ -74,28 +73,12 @@ func (t *terminiCommand) rows(only []string) []terminusRow {
 		}
 		rows = append(rows, r)
 	}
-	for _, s := range t.p.specs {
-		if len(only) > 0 && s.Name != only[0] {
-			continue
-		}
-		for _, l := range s.Lacks {
-			rows = append(rows, terminusRow{
-				Indirection: s.Name, Terminus: l.Terminus, Doc: indirector.Lacking(l.Terminus, l.Owner) + ".", Lacking: l.Owner,
-				Settings: map[string]string{}, Verbs: []string{}, Rules: []string{},
-			})
-		}
-	}
 	slices.SortStableFunc(rows, func(a, b terminusRow) int { return strings.Compare(a.Indirection, b.Indirection) })
 	return rows
 }
 
 // can is the cell of a verb.
-func (r terminusRow) can(verb string) string {
-	if r.Lacking != "" {
-		return "-"
-	}
-	return tick(slices.Contains(r.Verbs, verb))
-}
+func (r terminusRow) can(verb string) string { return tick(slices.Contains(r.Verbs, verb)) }
 
 func tick(can bool) string {
 	if can {

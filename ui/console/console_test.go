@@ -86,7 +86,7 @@ func play(t *testing.T, h *fake, o console.Options, width, height int) *uitest.P
 	return uitest.New(t, ui.Config{
 		Log: h.log, Now: func() time.Time { return noon },
 		Commands: func(env *session.Env) session.Commander { return console.New(t.Context(), env, o) },
-		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil, false) },
+		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, false) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		Palette: func(env *session.Env, on screen.Screen, places []string) screen.Screen {
 			return help.NewPalette(env, on, places)

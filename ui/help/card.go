@@ -2,7 +2,6 @@ package help
 
 import (
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -15,18 +14,16 @@ import (
 // does, and what to do first.
 type Card struct {
 	env           *session.Env
-	lacks         []string // "catalog (compiler, puppetdb)"
-	listens       bool     // agents can ask
+	listens       bool // agents can ask
 	width, height int
 }
 
 var _ screen.Screen = (*Card)(nil)
 
 // NewCard returns the card. It offers the demo and recordings if there are
-// commands for them. Lacks are the termini that Puppet has and this build lacks;
-// listens is whether agents can ask.
-func NewCard(env *session.Env, lacks []string, listens bool) *Card {
-	return &Card{env: env, lacks: lacks, listens: listens}
+// commands for them. Listens is whether agents can ask.
+func NewCard(env *session.Env, listens bool) *Card {
+	return &Card{env: env, listens: listens}
 }
 
 // has reports whether there is a command.
@@ -69,7 +66,7 @@ func (c *Card) Handle(a screen.Command) tea.Cmd {
 
 func (c *Card) View() term.Lines {
 	parts := []term.Lines{
-		c.heading(), c.purpose(), c.keys(), c.agents(), c.lacking(),
+		c.heading(), c.purpose(), c.keys(), c.agents(),
 		{margin(term.Of(term.Quiet, "Colours off? NO_COLOR.  Boxes broken? --ascii."))},
 	}
 	spare := c.height
@@ -77,7 +74,7 @@ func (c *Card) View() term.Lines {
 		spare -= len(p)
 	}
 	apart := make([]bool, len(parts))
-	for _, i := range [...]int{2, 3, 1, 4, 5, 0} { // the most useful blank lines first
+	for _, i := range [...]int{2, 3, 1, 4, 0} { // the most useful blank lines first
 		apart[i] = len(parts[i]) > 0 && spare > 0
 		if apart[i] {
 			spare--
@@ -177,12 +174,4 @@ func (c *Card) agents() term.Lines {
 		lines = append(lines, c.text(term.Bold, l, 1)...)
 	}
 	return lines
-}
-
-// lacking is what Puppet has and this build does not have.
-func (c *Card) lacking() term.Lines {
-	if len(c.lacks) == 0 {
-		return nil
-	}
-	return c.text(term.Quiet, "indirtui lacks these termini, which Puppet has: "+strings.Join(c.lacks, ", ")+".", 6)
 }

@@ -43,7 +43,7 @@ func play(t *testing.T, log *store.Store, lines *[]string, width, height int) *u
 	return uitest.New(t, ui.Config{
 		Log: log, Now: func() time.Time { return uitest.Began.Add(150 * time.Second) },
 		Commands: func(*session.Env) session.Commander { return commands{lines} },
-		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, nil, false) },
+		FirstRun: func(env *session.Env) screen.Screen { return help.NewCard(env, false) },
 		Help:     func(env *session.Env, on screen.Screen) screen.Screen { return help.New(env, on) },
 		Palette: func(env *session.Env, on screen.Screen, places []string) screen.Screen {
 			return help.NewPalette(env, on, places)
@@ -225,8 +225,8 @@ func TestWrapperExamples(t *testing.T) {
 	}
 }
 
-// The card shows what is wrong with the configuration, what is not seen, and what
-// this build lacks; the border counts the problems, :problems lists them.
+// The card shows what is wrong with the configuration, and what is not seen;
+// the border counts the problems, :problems lists them.
 func TestCardShowsProblems(t *testing.T) {
 	t.Parallel()
 	agents := []screen.Completion{{Name: "serve"}, {Name: "proxy"}, {Name: "demo"}, {Name: "open"}}
@@ -243,14 +243,14 @@ func TestCardShowsProblems(t *testing.T) {
 			},
 			RedactText: func(text string) (string, int) { return strings.ReplaceAll(text, "hunter2", "(redacted)"), 1 },
 			FirstRun: func(env *session.Env) screen.Screen {
-				return help.NewCard(env, []string{"catalog (compiler)", "node (puppetdb)"}, false)
+				return help.NewCard(env, false)
 			},
 		}, width, height)
 		p.Want("Puppet would not start: bad", "(redacted)", "and 1 more problem", ":problems", "2 problems", "play the built-in demo").Not("hunter2")
 		if height < 24 {
 			return
 		}
-		p.Want("Requests of other processes are not seen", ":serve --listen", ":proxy https://puppet:8140", "puppet agent --test --server", "which Puppet has: catalog (compiler)")
+		p.Want("Requests of other processes are not seen", ":serve --listen", ":proxy https://puppet:8140", "puppet agent --test --server")
 	})
 }
 
