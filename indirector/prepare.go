@@ -2,7 +2,6 @@ package indirector
 
 import (
 	"fmt"
-	"slices"
 
 	"indirtui/traces"
 )
@@ -85,7 +84,9 @@ func (x *Indirector) own(to *resolved, req *Request) *resolved {
 }
 
 // above puts c on top, whatever its source: it is what is asked.
-func above(s traces.Slot, c traces.Choice) traces.Slot { return slices.Insert(slices.Clone(s), 0, c) }
+func above(s traces.Slot, c traces.Choice) traces.Slot {
+	return append(append(make(traces.Slot, 0, len(s)+1), c), s...)
+}
 
 // authorize asks the terminus about requests that carry a node. Rules
 // IND-AUTH-01, IND-AUTH-02.

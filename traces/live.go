@@ -287,6 +287,9 @@ func (a *Active) End(answer string, why Because, err error) {
 	a.live.mu.Lock()
 	defer a.live.mu.Unlock()
 	if !a.live.ended {
+		if a.live.Trace.Spans == nil {
+			a.live.Trace.Spans = make([]Span, 0, 4) // hardly any request has just one
+		}
 		a.live.Trace.Spans = append(a.live.Trace.Spans, a.span)
 	}
 }
