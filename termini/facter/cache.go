@@ -112,6 +112,41 @@ func (c *collector) keep(name string, v data.Value) {
 	}
 }
 
+// cachedCustom are the facts of fresh files, of which Ruby takes those that are custom. A
+// value that is none or false counts as not cached, as for Facter.
+func (c *collector) cachedCustom() hash {
+	if c.o.CacheDir == "" {
+		return nil
+	}
+	for _, t := range c.o.Config.ttls {
+		if !t.unknown {
+			c.cached(t)
+		}
+	}
+	var h hash
+	for _, k := range c.caches {
+		for name := range k.old {
+			if v, ok := c.hit(name); ok && v.Truthy() {
+				h.value(name, v)
+			}
+		}
+	}
+	return h
+}
+
+// throughCache puts custom facts that are cached in the place of those that were found out,
+// and keeps the others.
+func (c *collector) throughCache(h hash) {
+	for i, p := range h {
+		name := p.Key.Str()
+		if v, ok := c.hit(name); ok && v.Truthy() {
+			h[i].Value = v
+		} else {
+			c.keep(name, p.Value)
+		}
+	}
+}
+
 // facts are those of the file of an external one.
 func (k *cached) facts() data.Value {
 	var h hash

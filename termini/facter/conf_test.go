@@ -2,6 +2,7 @@ package facter_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -125,6 +126,71 @@ func edit(t *testing.T, path, old, with string) {
 
 const caching = `facts.ttls : [ { legacy : 1 minute }, { kernel : 1 hour }, { "operating system" : 30 days }, { "mine.txt" : 1 day }, { own : 5 minutes } ]
 fact-groups.own : [ "timezone", "is_virtual" ]`
+
+// TestRealFacterCachesCustom: custom facts are not resolved again as long as they are
+// cached, by Facter or by this program, and facts that ask for them get what is cached.
+// Rule RES-FACT-03.
+func TestRealFacterCachesCustom(t *testing.T) {
+	real(t, "--no-external-facts") // skips where there is none
+	ruby := ruby(t)
+	path := conf(t, `facts.ttls : [ { mine : 1 hour }, { own : 1 day } ]
+fact-groups.own : [ "second", "nothing" ]`)
+	ours := func(t *testing.T, cache, dir string) data.Value {
+		t.Helper()
+		v, problems := collect(t, facter.Options{
+			Config: facter.ReadConfig(path), CacheDir: cache, CustomDirs: []string{dir}, Ruby: ruby, Environ: append(plainEnviron(), "HOME="+t.TempDir()),
+		})
+		if got := about(dir, problems); got != nil {
+			t.Error(got)
+		}
+		return v
+	}
+	theirs := func(t *testing.T, cache, dir string) data.Value {
+		t.Helper()
+		return realCached(t, cache, "--no-external-facts", "--custom-dir", dir, "--config", path)
+	}
+	for _, tt := range []struct {
+		name        string
+		write, read func(t *testing.T, cache, dir string) data.Value
+	}{
+		{"of Facter", theirs, ours}, {"of ours", ours, theirs}, {"of ours, for us", ours, ours},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cache, log := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "log")
+			logged := "File.write('" + log + "', \"%s\\n\", mode: 'a'); "
+			dir := write(t, map[string]string{
+				"a_asks.rb":  "Facter.add(:asks) { setcode { Facter.value(:mine) + '!' } }\n",
+				"mine.rb":    "Facter.add(:mine) { setcode { " + fmt.Sprintf(logged, "mine") + "'first' } }\n",
+				"others.rb":  "Facter.add(:second) { setcode { " + fmt.Sprintf(logged, "second") + "[1, {'a' => 'first'}] } }\nFacter.add(:free) { setcode { 'free' } }\n",
+				"nothing.rb": "Facter.add(:nothing) { setcode { " + fmt.Sprintf(logged, "nothing") + "nil } }\n",
+			})
+			tt.write(t, cache, dir)
+			edit(t, filepath.Join(cache, "mine"), "first", "cached")
+			edit(t, filepath.Join(cache, "own"), "first", "cached")
+			if err := os.Remove(log); err != nil {
+				t.Fatal(err)
+			}
+			got := tt.read(t, cache, dir)
+			for fact, want := range map[string]string{"mine": `"cached"`, "asks": `"cached!"`, "second": `[1, {"a"=>"cached"}]`, "free": `"free"`, "nothing": "nil"} {
+				if is := got.Get(fact).String(); is != want {
+					t.Errorf("%s: got %s, want %s", fact, is, want)
+				}
+			}
+			if resolved, _ := os.ReadFile(log); string(resolved) != "nothing\n" {
+				t.Errorf("resolved again: %q", resolved)
+			}
+			for _, group := range []string{"mine", "own"} {
+				old := time.Now().Add(-48 * time.Hour)
+				if err := os.Chtimes(filepath.Join(cache, group), old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := tt.read(t, cache, dir); got.Get("mine").Str() != "first" {
+				t.Errorf("expired: got %s", got.Get("mine"))
+			}
+		})
+	}
+}
 
 // What Facter has cached, we read, and what we have cached, Facter reads. Rule
 // RES-FACT-03.

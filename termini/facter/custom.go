@@ -38,6 +38,7 @@ func (c *collector) custom(known, external hash) hash {
 				read[name] = true
 				_, span := traces.Start(c.ctx, traces.File, "custom facts: "+file)
 				h := resolve(known)
+				c.throughCache(h)
 				all = append(all, h...)
 				span.End(counted(len(h))+", without Ruby", traces.Because{}, nil)
 			}
@@ -194,6 +195,7 @@ func (c *collector) byRuby(files []string, external hash) hash {
 	given := data.OfHash([]data.Pair{
 		data.P("files", data.OfStrings(files)),
 		data.P("external", data.OfHash(external)),
+		data.P("cached", data.OfHash(c.cachedCustom())),
 		data.P("confdir", data.OfString(c.o.Settings["confdir"])),
 		data.P("vardir", data.OfString(c.o.Settings["vardir"])),
 	})
@@ -233,6 +235,7 @@ func (c *collector) byRuby(files []string, external hash) hash {
 // ofFile returns the custom facts of one file, below a span.
 func (c *collector) ofFile(ctx context.Context, answer data.Value) hash {
 	file, h := answer.Get("file").Text(), hash(answer.Get("facts").Hash())
+	c.throughCache(h)
 	_, span := traces.Start(ctx, traces.Code, "custom facts: "+file)
 	milliseconds := func(key string) time.Duration {
 		return time.Duration(min(max(answer.Get(key).Float(), 0), 1e9) * float64(time.Millisecond))

@@ -1,5 +1,5 @@
 # Evaluates files of custom facts. Standard input is one object of JSON: the files,
-# the external facts, and directories of Puppet. Standard output has one for each
+# the external facts, those that are cached, and directories of Puppet. Standard output has one for each
 # file, as soon as that is done: its facts, when it began, how long it took, and what went wrong;
 # and one of core facts that only Ruby knows.
 require 'json'
@@ -16,15 +16,20 @@ rescue StandardError, LoadError
 end
 
 NAMES = []
+CACHED = given['cached']
 Facter.singleton_class.prepend(Module.new do
   def add(name, options = {}, &block)
-    NAMES << name.to_s.downcase
-    super
+    super.tap { found(name) }
   end
 
   def define_fact(name, options = {}, &block)
+    super.tap { found(name) }
+  end
+
+  # A fact that is cached is not resolved.
+  def found(name)
     NAMES << name.to_s.downcase
-    super
+    CACHED.delete(NAMES.last)&.then { |value| Facter.add(name) { has_weight(10_000) && setcode { value } } }
   end
 end)
 

@@ -55,7 +55,7 @@
 //     zeros), and one behind a network has a second to do so.
 //   - A group of facter.conf that is cached is not asked at all if the cache has
 //     all of its facts; Facter asks again for what it knows not to be there, and
-//     writes the file anew each time. Custom facts are not cached.
+//     writes the file anew each time.
 //
 // # facter.conf
 //
