@@ -24,6 +24,22 @@ type file struct {
 	// remote has sources that are not files of this machine; it may be nil.
 	remote  Sources
 	sources map[*types.Resource]*Source // that were found
+	last    seen
+}
+
+// seen is what Retrieve has found, up to the first change. Puppet keeps that, too.
+type seen struct {
+	r    *types.Resource
+	info Info
+	ok   bool
+}
+
+// seen is what Retrieve found of r, or what is there now.
+func (f *file) seen(ctx context.Context, s System, r *types.Resource) (info Info, ok bool, err error) {
+	if f.last.r == r {
+		return f.last.info, f.last.ok, nil
+	}
+	return f.stat(ctx, s, r)
 }
 
 func newFile(log logger) Provider { return &file{log: log, sources: map[*types.Resource]*Source{}} }
@@ -50,23 +66,31 @@ func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]dat
 	if err := f.adopt(ctx, s, r); err != nil {
 		return nil, err
 	}
+	f.last = seen{}
 	info, ok, err := f.stat(ctx, s, r)
-	if err != nil || !ok {
+	if err != nil {
 		return missing(r), err
 	}
-	if err := f.widen(ctx, s, r); err != nil {
+	f.last = seen{r, info, ok}
+	if !ok {
+		return missing(r), nil
+	}
+	if err := f.widen(ctx, s, r, info); err != nil {
 		return nil, err
 	}
 	return retrieved(r, data.OfSymbol(info.Kind), func(name string) (data.Value, error) { return f.get(ctx, s, r, info, name) })
 }
 
 // widen gives the wanted modes of a directory x where they have r. Rule RES-FILE-14.
-func (f *file) widen(ctx context.Context, s System, r *types.Resource) error {
+func (f *file) widen(ctx context.Context, s System, r *types.Resource, info Info) error {
 	wanted := r.Should("mode")
 	if len(wanted) == 0 {
 		return nil
 	}
-	if info, err := s.Stat(ctx, r.Name()); err != nil || info.Kind != "directory" {
+	if info.Kind == "link" { // of what it leads to, if there is something
+		info, _ = s.Stat(ctx, r.Name())
+	}
+	if info.Kind != "directory" {
 		return nil
 	}
 	wide := make([]data.Value, len(wanted))
@@ -155,10 +179,16 @@ func sumFile(ctx context.Context, s System, name, kind string, info Info) (strin
 	if limit > 0 {
 		from = io.LimitReader(from, limit)
 	}
-	if _, err := io.Copy(h, from); err != nil {
+	if err := copySized(h, from, info.Size); err != nil {
 		return "", err
 	}
 	return "{" + kind + "}" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// copySized copies what is probably of this size: most files are small.
+func copySized(to io.Writer, from io.Reader, size int64) error {
+	_, err := io.CopyBuffer(to, from, make([]byte, min(max(size+1, 512), 32<<10)))
+	return err
 }
 
 // stoppable reads until its context ends.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"strconv"
@@ -23,6 +24,7 @@ import (
 // Set makes one property what it should be. Whatever writes the file also sees to its
 // mode and owner.
 func (f *file) Set(ctx context.Context, s System, r *types.Resource, property string) error {
+	f.last = seen{}
 	switch property {
 	case "ensure":
 		return f.ensure(ctx, s, r)
@@ -261,11 +263,14 @@ func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Write
 	defer in.Close()
 	kind := checksumKind(s, r)
 	h, limit := types.NewHash(kind)
-	if h == nil || limit > 0 {
-		_, err := io.Copy(w, stoppable{ctx, in})
-		return err
+	size := int64(len(f.text(r)))
+	if r.Has("source") {
+		size = math.MaxInt32
 	}
-	if _, err := io.Copy(io.MultiWriter(w, h), stoppable{ctx, in}); err != nil {
+	if h == nil || limit > 0 {
+		return copySized(w, stoppable{ctx, in}, size)
+	}
+	if err := copySized(io.MultiWriter(w, h), stoppable{ctx, in}, size); err != nil {
 		return err
 	}
 	got, want := "{"+kind+"}"+hex.EncodeToString(h.Sum(nil)), ""
@@ -295,6 +300,7 @@ func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
 		if err != nil || !ok {
 			return err
 		}
+		f.last = seen{r, info, ok}
 		is, err := f.get(ctx, s, r, info, name)
 		if err != nil {
 			return err
@@ -319,7 +325,7 @@ func (f *file) chmod(ctx context.Context, s System, r *types.Resource) error {
 	} else if ok {
 		current, dir = info.Mode, info.Kind == "directory"
 	}
-	mode, err := f.mode(ctx, s, r, first(r.Should("mode")).Str(), current, dir)
+	mode, err := f.mode(first(r.Should("mode")).Str(), current, dir)
 	if err != nil {
 		return err
 	}
@@ -331,15 +337,13 @@ func (f *file) chmod(ctx context.Context, s System, r *types.Resource) error {
 
 // mode is what a wanted mode makes of the one that is there. Directories get x where they
 // get r, if the mode is in digits. Rule RES-FILE-14.
-func (f *file) mode(ctx context.Context, s System, r *types.Resource, want string, current fs.FileMode, dir bool) (fs.FileMode, error) {
+func (f *file) mode(want string, current fs.FileMode, dir bool) (fs.FileMode, error) {
 	mode, err := types.ApplyMode(want, uint32(current), dir)
 	if err != nil {
 		return 0, failure("%w", err)
 	}
-	if strings.Trim(want, "01234567") == "" {
-		if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
-			mode |= mode & 0o444 >> 2
-		}
+	if dir && strings.Trim(want, "01234567") == "" {
+		mode |= mode & 0o444 >> 2
 	}
 	return fs.FileMode(mode), nil
 }
@@ -435,7 +439,7 @@ func (f *file) ownerIn(ctx context.Context, s System, r *types.Resource, propert
 }
 
 func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
-	info, ok, err := f.stat(ctx, s, r)
+	info, ok, err := f.seen(ctx, s, r)
 	if err != nil || ok && info.Kind == "link" && r.Value("links").Text() != "follow" {
 		return err == nil, err
 	}
@@ -444,7 +448,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 		return false, nil
 	}
 	for _, want := range r.Should("mode") {
-		mode, err := f.mode(ctx, s, r, want.Str(), fs.FileMode(current), info.Kind == "directory")
+		mode, err := f.mode(want.Str(), fs.FileMode(current), info.Kind == "directory")
 		if err != nil {
 			return false, err
 		}
@@ -458,7 +462,7 @@ func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.
 // contentIn compares contents, and logs how they differ. Rules RES-FILE-03, RES-FILE-09,
 // RES-FILE-19 and RES-FILE-20.
 func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
-	info, there, err := f.stat(ctx, s, r)
+	info, there, err := f.seen(ctx, s, r)
 	if err != nil {
 		return false, err
 	}

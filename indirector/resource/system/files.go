@@ -56,15 +56,15 @@ func kind(mode fs.FileMode) string {
 	return "unknown"
 }
 
-// special are the three bits above the permissions.
-var special = map[fs.FileMode]fs.FileMode{fs.ModeSetuid: 0o4000, fs.ModeSetgid: 0o2000, fs.ModeSticky: 0o1000}
+// special are the three bits above the permissions, as Go and the system have them.
+var special = [...]struct{ mode, bit fs.FileMode }{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
 
 // bits returns a mode as the system has it: 0 to 07777.
 func bits(mode fs.FileMode) fs.FileMode {
 	m := mode.Perm()
-	for of, bit := range special {
-		if mode&of != 0 {
-			m |= bit
+	for _, s := range special {
+		if mode&s.mode != 0 {
+			m |= s.bit
 		}
 	}
 	return m
@@ -73,9 +73,9 @@ func bits(mode fs.FileMode) fs.FileMode {
 // modeOf is bits turned round.
 func modeOf(m fs.FileMode) fs.FileMode {
 	mode := m.Perm()
-	for of, bit := range special {
-		if m&bit != 0 {
-			mode |= of
+	for _, s := range special {
+		if m&s.bit != 0 {
+			mode |= s.mode
 		}
 	}
 	return mode
@@ -169,8 +169,10 @@ func (s *System) Write(ctx context.Context, name string, w providers.Writing) er
 func write(name string, w providers.Writing) (err error) {
 	mode := fs.FileMode(0o644)
 	old, missing := os.Lstat(name)
-	if _, err := os.Stat(name); err == nil { // of a link to something, the mode is the link's
-		mode = bits(old.Mode())
+	if missing == nil {
+		if _, err := os.Stat(name); err == nil { // of a link to something, the mode is the link's
+			mode = bits(old.Mode())
+		}
 	}
 	if w.Mode != nil {
 		mode = *w.Mode

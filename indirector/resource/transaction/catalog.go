@@ -23,6 +23,7 @@ type Catalog struct {
 	added     []*Resource          // in the order in which they were added
 	table     map[string]*Resource // by type and title, alias, or what is unique
 	keys      []string             // of table, in the order in which they were added
+	uniques   map[string]string    // keys by what was not found as it is written
 }
 
 // A Conversion is how a catalog is converted.
@@ -290,12 +291,20 @@ func (c *Catalog) find(ref types.Ref) *Resource {
 	if t == nil || t.Titles == nil {
 		return nil
 	}
-	pairs, err := t.Titles(title)
-	if err != nil {
-		return nil
+	key, known := c.uniques[tableKey(typ, title)]
+	if !known {
+		pairs, err := t.Titles(title)
+		if err != nil {
+			return nil
+		}
+		unique, _ := uniqueOf(t, data.OfHash(pairs).Get)
+		key = tableKey(typ, unique)
+		if c.uniques == nil {
+			c.uniques = map[string]string{}
+		}
+		c.uniques[tableKey(typ, title)] = key
 	}
-	unique, _ := uniqueOf(t, data.OfHash(pairs).Get)
-	return c.table[tableKey(typ, unique)]
+	return c.table[key]
 }
 
 // Resource implements types.Catalog.

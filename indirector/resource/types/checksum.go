@@ -57,7 +57,7 @@ func Sum(kind string, text string) string {
 var isChecksum = regexp.MustCompile(`(?m)^\{\w{3,10}\}\S+`)
 
 // IsChecksum reports whether a content is meant as a checksum: "{md5}...".
-func IsChecksum(text string) bool { return isChecksum.MatchString(text) }
+func IsChecksum(text string) bool { return strings.Contains(text, "{") && isChecksum.MatchString(text) }
 
 var hexDigits = regexp.MustCompile(`(?m)^[0-9a-fA-F]+$`)
 

@@ -153,16 +153,14 @@ func (r *Resource) addTags(tags ...string) {
 	}
 }
 
-var reference = regexp.MustCompile(`(?s)^([^\[\]]+)\[(.+)\]$`)
-
 // ParseRef reads "File[/etc/motd]"; ok is false if it is no reference. Titles of classes
 // are capitalised, and a component is a class.
 func ParseRef(s string) (ref Ref, ok bool) {
-	m := reference.FindStringSubmatch(s)
-	if m == nil {
+	i := strings.IndexAny(s, "[]")
+	if i <= 0 || s[i] == ']' || len(s) < i+3 || s[len(s)-1] != ']' {
 		return ref, false
 	}
-	if ref = (Ref{Capital(m[1]), m[2]}); ref.Type == "Class" || strings.EqualFold(ref.Type, "component") {
+	if ref = (Ref{Capital(s[:i]), s[i+1 : len(s)-1]}); ref.Type == "Class" || strings.EqualFold(ref.Type, "component") {
 		ref = Ref{"Class", Capital(ref.Title)}
 	}
 	return ref, true

@@ -65,7 +65,7 @@ type Given struct {
 func New(t *Type, host Host, g Given, log func(level, message string)) (*Resource, error) {
 	r := &Resource{
 		Type: t, Title: g.Title, File: g.File, Line: g.Line, Exported: g.Exported, Virtual: g.Virtual,
-		Host: host, Catalog: g.Catalog, Log: log, LogPuppet: g.LogPuppet, values: map[string]*value{},
+		Host: host, Catalog: g.Catalog, Log: log, LogPuppet: g.LogPuppet, values: make(map[string]*value, len(g.Values)+t.presets),
 	}
 	r.ownTags(g.Tags)
 	values, err := r.withTitle(g)

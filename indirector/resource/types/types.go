@@ -54,6 +54,7 @@ type Type struct {
 	index    map[string]*Attribute
 	all      []*Attribute // Attributes, then metaparameters
 	declared []*Attribute
+	presets  int // attributes that may have a default
 }
 
 // Auto is an automatic relationship with resources of one type.
@@ -246,6 +247,9 @@ func Define(t Type) *Type {
 	t.index = make(map[string]*Attribute, len(t.all))
 	for _, a := range slices.Backward(t.all) { // those of the type count
 		t.index[a.Name] = a
+		if a.Preset.Truthy() || a.Default != nil || a.Setting != "" {
+			t.presets++
+		}
 	}
 	return &t
 }
