@@ -1,6 +1,7 @@
 # Times the indirector of the Puppet that is installed, case by case, under the
-# names and on the instances of BenchmarkPeer in termini and in termini/compiler, and
-# prints the median of five rounds as JSON: nanoseconds per call.
+# names and on the instances of BenchmarkPeer in termini, termini/compiler and termini/ral,
+# and prints the median of five rounds as JSON: nanoseconds per call; of cases with /cpu
+# the time of processors of this process and its children.
 #
 #   ruby docs/peer.rb [WHAT...]     all, or the cases whose names begin so
 require 'fileutils'
@@ -26,6 +27,90 @@ def median
     (clock.call - start) / calls
   end
   rounds.sort[2]
+end
+
+# resources times a case of termini/ral: calls that are long, so that there are three.
+def resources(result, name)
+  return unless wanted(name)
+
+  times = lambda do
+    t = Process.times
+    [Process.clock_gettime(Process::CLOCK_MONOTONIC), t.utime + t.stime + t.cutime + t.cstime]
+  end
+  yield
+  rounds = Array.new(3) do
+    before = times.call
+    yield
+    times.call.zip(before).map { |after, start| ((after - start) * 1e9).round }
+  end
+  result[name], result["#{name}/cpu"] = rounds.transpose.map { |all| all.sort[1] }
+end
+
+# catalog_of is one of these resources: [type, title, parameters].
+def catalog_of(resources)
+  rows = resources.map { |type, title, parameters| { type: type, title: title, kind: 'compilable_type', tags: [type.downcase], exported: false, parameters: parameters } }
+  data = { name: 'n1', version: 1, catalog_format: 2, environment: 'production', classes: [], edges: [], resources: rows }
+  Puppet::Resource::Catalog.from_data_hash(JSON.parse(JSON.generate(data)))
+end
+
+# apply converts a catalog and walks over it, without files of state.
+def apply(catalog, noop)
+  Puppet[:noop] = noop
+  ral = catalog.to_ral
+  ral.finalize
+  report = Puppet::Transaction::Report.new
+  transaction = Puppet::Transaction.new(ral, report, Puppet::Graph::SequentialPrioritizer.new)
+  transaction.evaluate
+  report.finalize_report
+  raise 'there are failures' if transaction.any_failed?
+end
+
+# many_files are files that are as they should be.
+def many_files(dir)
+  FileUtils.mkdir_p("#{dir}/files")
+  Array.new(1000) do |i|
+    text = "#{i}\n" * 100
+    File.write("#{dir}/files/f#{i}", text)
+    File.chmod(0o644, "#{dir}/files/f#{i}")
+    ['File', "#{dir}/files/f#{i}", { ensure: 'file', content: text, mode: '0644' }]
+  end
+end
+
+# many_entries is a directory with 10 000 files below it.
+def many_entries(dir)
+  100.times do |i|
+    FileUtils.mkdir_p("#{dir}/top/d#{i}")
+    99.times { |j| File.write("#{dir}/top/d#{i}/f#{j}", '') }
+  end
+  [['File', "#{dir}/top", { ensure: 'directory', recurse: true, mode: '0644' }]]
+end
+
+# many_edges are resources that do nothing, each of which requires two others.
+def many_edges
+  eval('Puppet::Type.newtype(:probe) { newparam(:name) { isnamevar } }', binding, "#{__dir__}/probe.rb") # Puppet wants an absolute path
+  Array.new(10_000) do |i|
+    before = [1, 1 + (i * 7919) % 50].select { |back| back <= i }.map { |back| "Probe[r#{i - back}]" }
+    ['Probe', "r#{i}", { require: before }]
+  end
+end
+
+# runs times what is applied, and what is searched.
+def runs(result, dir)
+  Puppet.override(current_environment: Puppet::Node::Environment.create(:production, []), loaders: nil) do
+    resources_of = { 'noop_1000_files' => -> { many_files(dir) }, 'recurse_10000_entries' => -> { many_entries(dir) }, 'graph_10000_resources' => -> { many_edges } }
+    resources_of.each do |name, make|
+      catalog = catalog_of(make.call) if wanted(name)
+      resources(result, name) { apply(catalog, true) }
+    end
+    turn = 0
+    resources(result, 'apply_200_files') do
+      top = "#{dir}/#{turn += 1}"
+      apply(catalog_of([['File', top, { ensure: 'directory' }]] + Array.new(200) { |i| ['File', "#{top}/f#{i}", { content: "#{turn} #{i}\n", mode: '0640' }] }), false)
+    end
+    packages = Puppet::Type.type(:package)
+    resources(result, 'search_package') { packages.provider(:apt).instances.map { |is| packages.new(name: is.name, provider: is).to_resource } } # all providers of a machine may take long, or fail
+    resources(result, 'search_service') { Puppet::Resource.indirection.search('service/') } if File.exist?('/run/systemd/system')
+  end
 end
 
 # wanted tells whether a case is to be timed.
@@ -123,5 +208,6 @@ Dir.mktmpdir do |dir|
     result[name] = median { run.call(false) }
     result["#{name}/cold"] = median { run.call(true) }
   end
+  runs(result, dir)
   puts JSON.pretty_generate(result)
 end
