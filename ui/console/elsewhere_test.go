@@ -144,6 +144,7 @@ func TestRoutesElsewhere(t *testing.T) {
 		"route facts terminus=yaml for=thread": "#1 asks for node, not for facts",
 		"route node terminus=yaml for=me":      "there are: request, thread, process",
 		"route node for=process":               "swap what?",
+		"route node ttl=60 for=process":        "write terminus=T or cache=C",
 	} {
 		p.Command(line).Want(want)
 	}
