@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -536,6 +538,21 @@ func TestSocket(t *testing.T) {
 	}
 	if _, err := probe.Listen(probe.Options{Store: s, Path: path, For: "no-such-user"}); err == nil {
 		t.Error("a user who is not there was admitted")
+	}
+	other, err := user.Lookup("daemon")
+	if os.Getuid() != 0 || err != nil {
+		return // only root can give the socket away
+	}
+	if _, err := probe.Listen(probe.Options{Store: s, Path: filepath.Join(private(t), "attach"), For: "daemon"}); err == nil || !strings.Contains(err.Error(), "user "+other.Uid+" cannot enter") {
+		t.Errorf("a directory of another user: got %v", err)
+	}
+	given, err := probe.Listen(probe.Options{Store: s, Path: path, For: "daemon"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer given.Close()
+	if out, err := exec.Command("stat", "-c", "%u %a", path, filepath.Dir(path)).Output(); err != nil || string(out) != other.Uid+" 600\n"+other.Uid+" 700\n" {
+		t.Errorf("got %q, %v", out, err)
 	}
 }
 
