@@ -308,7 +308,7 @@ func (d *decoder) complete(w store.Watched) known {
 	t := w.Trace
 	above := d.above(t) // first: a Store wants its number to be lower
 	me := d.number(t.ID)
-	if t.Parent = above.id; t.Parent >= me.id {
+	if t.Parent = above.id; t.Parent == 0 || t.Parent >= me.id {
 		t.Parent, t.ParentStep = 0, 0
 	}
 	t.From = &traces.Instance{Name: d.process.Name, Number: t.ID}
