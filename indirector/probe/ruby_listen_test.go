@@ -80,7 +80,11 @@ func listenHere(t testing.TB, l *listener) *listener {
 		l.path = filepath.Join(dir, "s")
 	}
 	var err error
+	_ = os.Remove(l.path)
 	if l.ln, err = net.Listen("unix", l.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(l.path, 0o777); err != nil { // Puppet Server is another user
 		t.Fatal(err)
 	}
 	l.news, l.ins = make(chan struct{}), map[string]net.Conn{}

@@ -90,15 +90,17 @@ func redactedByRuby(t testing.TB, kind string, texts []string) []string {
 
 func salted() *redact.Redactor { return redact.New(redact.Rules{Salt: []byte("salt")}) }
 
-// The cases are those of indirector/redact, with what each becomes; "redacted" is
+type redactCase struct{ Text, Redacted, Secret string }
+
+// redactCases are those of indirector/redact, with what each becomes; "redacted" is
 // empty where nothing is a secret.
-func redactCases(t testing.TB) []struct{ Text, Redacted string } {
+func redactCases(t testing.TB) []redactCase {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "redact", "testdata", "cases.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []struct{ Text, Redacted string }
+	var cases []redactCase
 	if err := json.Unmarshal(b, &cases); err != nil {
 		t.Fatal(err)
 	}
