@@ -230,3 +230,23 @@ func TestRubyRedactsValuesLikeGo(t *testing.T) {
 		t.Errorf("%d of %d differ", differ, len(docs))
 	}
 }
+
+// rubyFiles returns the files of the probe.
+func rubyFiles(t testing.TB) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, pattern := range []string{"*.rb", "server/*.rb"} {
+		names, err := filepath.Glob(filepath.Join(probeDir(t), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = string(b)
+		}
+	}
+	return files
+}
