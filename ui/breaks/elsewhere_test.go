@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/probe"
 	"indirtui/indirector/probe/hold"
@@ -89,6 +90,7 @@ func (s *server) hold() {
 		Primary: traces.Slot{{Terminus: "puppetdb", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}},
 		Cache:   traces.Slot{{Terminus: "yaml", Kind: traces.FromApplication, Source: "puppet/server/puppet_config.rb:95"}},
 	}
+	tr.From = &traces.Instance{Name: "puppetserver-815", Number: 7}
 	tr.Steps[traces.Route] = traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: traces.ByRoutesFile, About: "routes.yaml:4"}}
 	tr.ID = s.log.Begin(tr)
 	var held probe.Held
@@ -104,9 +106,16 @@ func (s *server) hold() {
 	}
 }
 
+// silent answers nothing.
+type silent struct{}
+
+func (silent) Do(context.Context, *indirector.Request) (*indirector.Response, error) {
+	return nil, indirector.ErrNotFound
+}
+
 func (s *server) play(width, height int) *uitest.Player {
 	return uitest.New(s.t, ui.Config{
-		Log: s.log, Debugger: s.debugger, Processes: s.holder, Now: func() time.Time { return noon },
+		Log: s.log, Debugger: s.debugger, Processes: s.holder, Asker: silent{}, Now: func() time.Time { return noon },
 		Places: func(env *session.Env) []ui.Place {
 			return []ui.Place{{Key: "5", Name: "Breaks", Screen: breaks.New(env)}}
 		},
@@ -137,7 +146,8 @@ func TestElsewhereKeys(t *testing.T) {
 		p.Keys("G", "enter").Want("HELD before 4 cache read", "IN  puppetserver (pid 815", "stops the whole server (1 JRuby instance)", "http_read_timeout in 10:00, borrow-timeout in 20:00", "not looked into")
 		p.Keys("e", "j", "enter").Want("not now: the probe in puppetserver (pid 815) cannot do that")
 		p.Keys("k", "enter", "ctrl+u", "web02", "enter").Want("web01 -> web02")
-		p.Keys("e", "i", "n").Want("not there: the probe in puppetserver (pid 815) cannot do that")
+		p.Keys("e", "r").Want("not now: puppetserver-815 asked it, which is not asked from here")
+		p.Keys("i", "n").Want("not there: the probe in puppetserver (pid 815) cannot do that")
 		p.Keys("i", "e", "enter").Sync().Want("injected error")
 		g := <-s.answers
 		if g.Key == nil || *g.Key != "web02" || g.Fail == nil || g.Fail.Message != "connection refused" || g.Do != "step" {

@@ -10,6 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector"
 	"indirtui/indirector/debugger"
 	"indirtui/ui/command"
 	"indirtui/ui/screen"
@@ -42,9 +43,8 @@ func cutWhom(words []string) (rest []string, whom string) {
 // routeElsewhere changes who answers in other processes: for the held request, for the
 // thread that it is on, or for all requests of all processes that are attached.
 func (c *Console) routeElsewhere(words []string, whom string) (tea.Cmd, error) {
-	p := c.env.Processes
 	switch {
-	case p == nil:
+	case c.env.Processes == nil:
 		return nil, errAlone
 	case !slices.Contains(whoms, whom):
 		return nil, &command.UsageError{What: fmt.Sprintf("for=%s?", whom), Advice: "there are: " + strings.Join(whoms, ", ")}
@@ -60,45 +60,58 @@ func (c *Console) routeElsewhere(words []string, whom string) (tea.Cmd, error) {
 		return nil, &command.UsageError{What: "swap what?", Advice: "route node terminus=yaml for=process"}
 	}
 	ind := words[0]
-	swaps, _, err := readSwaps(words[1:])
+	swaps, dry, err := readSwaps(words[1:])
 	switch {
 	case err != nil:
 		return nil, err
+	case dry || slices.ContainsFunc(swaps, func(s [2]string) bool { return s[0] == indirector.SlotTTL }):
+		return nil, &command.UsageError{What: "terminus and cache can be changed in other processes", Advice: "write terminus=T or cache=C"}
 	case whom != "process" && held.State.Request.Indirection != ind:
 		return nil, fmt.Errorf("#%d asks for %s, not for %s", held.ID, held.State.Request.Indirection, ind)
 	}
 	var cmds []tea.Cmd
 	for _, s := range swaps {
-		slot, to := s[0], s[1]
-		swap := func() (int, error) { return p.Swap(ind, slot, to) }
-		switch whom {
-		case "request":
-			cmd, err := edit(c, call{name: "edit", words: []string{fmt.Sprintf("#%d", held.ID), slot + "=" + to}})
-			if err != nil {
-				return tea.Batch(cmds...), err
-			}
-			cmds = append(cmds, cmd)
-			continue
-		case "thread":
-			swap = func() (int, error) { return p.SwapThread(held.ID, slot, to) }
+		var cmd tea.Cmd
+		if whom == "request" {
+			cmd, err = edit(c, call{name: "edit", words: []string{fmt.Sprintf("#%d", held.ID), s[0] + "=" + s[1]}})
+		} else {
+			cmd, err = c.swapElsewhere(ind, s[0], s[1], whom, held.ID)
 		}
-		id, err := swap()
-		if err != nil {
-			return tea.Batch(cmds...), err
+		if cmds = append(cmds, cmd); err != nil {
+			break
 		}
-		text := fmt.Sprintf(":route %s %s=%s for=%s", ind, slot, to, whom)
-		c.add(entry{style: term.Touched, text: "did " + text + "; it ends with this program"})
-		cmds = append(cmds, c.awaitSwap(id), c.done(text, func() tea.Cmd {
-			if !p.Undo(id) {
-				return screen.Warn("it was taken back already", "")
-			}
-			return nil
-		}, func() tea.Cmd {
-			id, err = swap()
-			return c.refuseIf(err)
-		}))
 	}
-	return tea.Batch(cmds...), nil
+	return tea.Batch(cmds...), err
+}
+
+// swapElsewhere changes a slot of an indirection for the thread of a held request, or
+// for processes.
+func (c *Console) swapElsewhere(ind, slot, to, whom string, held uint64) (tea.Cmd, error) {
+	p := c.env.Processes
+	swap := func() (int, error) {
+		if whom == "thread" {
+			return p.SwapThread(held, slot, to)
+		}
+		return p.Swap(ind, slot, to)
+	}
+	id, err := swap()
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf(":route %s %s=%s for=%s", ind, slot, to, whom)
+	c.add(entry{style: term.Touched, text: "did " + text + "; it ends with this program"})
+	undo := func() tea.Cmd {
+		if !p.Undo(id) {
+			return screen.Warn("it was taken back already", "")
+		}
+		return nil
+	}
+	redo := func() tea.Cmd {
+		var err error
+		id, err = swap()
+		return c.refuseIf(err)
+	}
+	return tea.Batch(c.awaitSwap(id), c.done(text, undo, redo)), nil
 }
 
 // answersWithin is how long processes are given to answer.

@@ -144,6 +144,7 @@ func TestRoutesElsewhere(t *testing.T) {
 		"route facts terminus=yaml for=thread": "#1 asks for node, not for facts",
 		"route node terminus=yaml for=me":      "there are: request, thread, process",
 		"route node for=process":               "swap what?",
+		"route node ttl=60 for=process":        "write terminus=T or cache=C",
 	} {
 		p.Command(line).Want(want)
 	}
@@ -162,5 +163,5 @@ func TestBreakElsewhere(t *testing.T) {
 	a := newAgent(t)
 	p := a.play(t)
 	p.Command("break ind=node out=nil after terminus do log").Keys("~").Want("other processes cannot test out=nil").Keys("esc")
-	p.Command("break at class ntp do hold").Keys("~").Want("nothing stops there in other processes")
+	p.Command("break at class ntp do hold").Keys("~").Want("nothing stops at class ntp in other processes")
 }

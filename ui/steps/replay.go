@@ -23,6 +23,8 @@ func replayDisabled(env *session.Env, t *traces.Trace) string {
 		return "nothing can be asked here"
 	case t == nil || t.ID == 0:
 		return "there is no request in focus"
+	case t.From != nil:
+		return t.From.Name + " asked it, which is not asked from here; :find asks this program"
 	case t.Verb == traces.Save:
 		if _, ok := env.Log.Instance(t.ID); !ok {
 			return "what was saved is not in memory any more"

@@ -10,10 +10,10 @@ import (
 
 // Compile returns the arms of a breakpoint for probes: what they can test. Others is
 // what they cannot and is tested here, each time that a request has stopped. How often
-// it acts is counted here, too, once for all processes. A place in a program has no
-// arms: nothing stops there.
+// it acts is counted here, too, once for all processes. Where nothing stops there are no
+// arms.
 func Compile(b *debugger.Breakpoint) (arms []probe.Arm, others []string) {
-	if b.Where.Code != (debugger.Place{}) {
+	if unreached(b.Where) != "" {
 		return nil, nil
 	}
 	ways, others := b.When.Narrow("verb", "ind", "key", "terminus")
@@ -26,6 +26,17 @@ func Compile(b *debugger.Breakpoint) (arms []probe.Arm, others []string) {
 		arms = append(arms, a)
 	}
 	return arms, others
+}
+
+// unreached is why nothing stops at a place in other processes; "" if requests do.
+func unreached(w debugger.Where) string {
+	switch {
+	case w.Code != (debugger.Place{}):
+		return "only their requests can be held, not their programs"
+	case w.Step == traces.ExpirySet:
+		return "Puppet dates an answer on its way from the terminus to the cache"
+	}
+	return ""
 }
 
 // plain returns "", which matches all, for a text with characters that mean something
@@ -43,10 +54,10 @@ func (h *Holder) Note(b *debugger.Breakpoint) string {
 	if len(h.processes()) == 0 {
 		return ""
 	}
-	arms, others := Compile(b)
-	switch {
-	case len(arms) == 0:
-		return "nothing stops there in other processes: only their requests can be held, not their programs"
+	_, others := Compile(b)
+	switch why := unreached(b.Where); {
+	case why != "":
+		return "nothing stops " + b.Where.String() + " in other processes: " + why
 	case len(others) > 0:
 		return "other processes cannot test " + strings.Join(others, ", ") + ": each request that gets there waits for a moment until this program has"
 	}

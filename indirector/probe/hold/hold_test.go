@@ -357,6 +357,35 @@ func TestStepping(t *testing.T) {
 	}
 }
 
+// A request that runs is held at its next step; an injection that needs the answer waits
+// for that.
+func TestRunningRequest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, debugger.Options{})
+	p := s.attach(t, 1, allCan, "")
+	p.write(begin)
+	s.until(t, "the request", func() bool { row, ok := s.store.Row(1); return ok && row.Key == "web01" })
+	s.HoldNext(1)
+	p.wants(`{"arm":0,"do":"hold","nested":true,"only":12}`)
+	p.write(heldLine("terminus", ""))
+	if err := s.Inject(s.one(t).ID, debugger.Action{Do: debugger.Truncate, Bytes: 3}, debugger.Continue); err != nil {
+		t.Fatal(err)
+	}
+	later := p.wants(`{"arm":0,"do":"hold","done":true,"only":12,"step":"terminus"}`)
+	p.wants(`{"disarm":0}`)
+	p.wants(`{"do":"continue","go":12}`)
+	p.write(`{"went":12,"why":"go"}`, heldLine("terminus", `,"done":true,"answer":{"model":"facts","redacted":2}`))
+	if off := p.wants(`{"disarm":0}`); off != later {
+		t.Errorf("disarmed %d, want %d", off, later)
+	}
+	p.wants(`{"do":"continue","go":12}`)
+	p.write(`{"went":12,"why":"go"}`, traceLine("ok"))
+	const want = "you: truncate: the answer is not here: it lies in puppet agent (pid 4711)"
+	if tr := s.ended(t, 1); len(tr.Spans) != 2 || tr.Spans[1].Name != want {
+		t.Errorf("spans: %+v", tr.Spans)
+	}
+}
+
 // A request that goes on without us is not held any more, and its trace has the reason.
 func TestGone(t *testing.T) {
 	t.Parallel()
@@ -460,7 +489,8 @@ func TestCompile(t *testing.T) {
 		{"ind in (facts, node) terminus=yaml do fail", `[{"arm":0,"step":"terminus","ind":"facts","terminus":"yaml","do":"hold"},{"arm":0,"step":"terminus","ind":"node","terminus":"yaml","do":"hold"}]`, ""},
 		{"key=a[1] ind=f* do hold", `[{"arm":0,"step":"terminus","do":"hold"}]`, ""},
 		{"ind=catalog out=nil prev(ind=node) after terminus do hold", `[{"arm":0,"step":"terminus","done":true,"ind":"catalog","do":"hold"}]`, "other processes cannot test out=nil, prev(ind=node): each request that gets there waits for a moment until this program has"},
-		{"at class ntp do hold", "null", "nothing stops there in other processes: only their requests can be held, not their programs"},
+		{"at class ntp do hold", "null", "nothing stops at class ntp in other processes: only their requests can be held, not their programs"},
+		{"before expiry-set do hold", "null", "nothing stops before expiry-set in other processes: Puppet dates an answer on its way from the terminus to the cache"},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			b, err := debugger.Parse(tt.text)

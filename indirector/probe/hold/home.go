@@ -17,14 +17,14 @@ type home struct {
 	process probe.Process
 	waiters []indirector.Waiter
 	thread  int64
-	whole   bool // the answer is here, so that it can be changed in part
+	lies    bool // the answer is in the process alone, so that no part of it can be changed
 }
 
 // homeOf returns the process of a request that is held now. All are the processes that
 // are attached.
 func homeOf(r *probe.Held, all []probe.Process, now time.Time) *home {
 	h := &home{process: r.Process, thread: r.Thread}
-	h.whole = r.Answer != nil && r.Answer.Text != "" && r.Answer.Redacted == 0
+	h.lies = r.Answer != nil && (r.Answer.Text == "" || r.Answer.Redacted > 0)
 	limits := r.Behind
 	if r.Process.Server() {
 		limits = append(slices.Clone(limits), borrowing(limits)...)
@@ -99,7 +99,7 @@ func (h *home) Disabled(what string) string {
 	switch {
 	case needs != "" && !slices.Contains(h.process.Can, needs):
 		return "the probe in " + h.String() + " cannot do that"
-	case (what == "truncate" || what == "corrupt") && !h.whole:
+	case (what == "truncate" || what == "corrupt") && h.lies:
 		return "the answer is not here: it lies in " + h.String()
 	}
 	return ""

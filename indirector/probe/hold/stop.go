@@ -16,12 +16,12 @@ func (h *Holder) stop(live *traces.Live, r *probe.Held) *indirector.Stop {
 	s := indirector.NewStop(live, homeOf(r, h.processes(), h.now()))
 	step, _ := traces.ParseStep(r.Step) // the listener has checked it
 	live.Step = step
-	t.Key, t.Environment, t.Flags = r.Key, cmp.Or(r.Env, t.Environment), 0
+	t.Key, t.Environment, t.Flags = cmp.Or(r.Key, t.Key), cmp.Or(r.Env, t.Environment), 0
 	for _, name := range r.Flags {
 		t.Flags |= traces.ParseFlag(name)
 	}
 	req := &indirector.Request{
-		Indirection: t.Indirection, Verb: t.Verb, Key: r.Key, Keyed: true, Flags: t.Flags, Environment: r.Env,
+		Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Keyed: true, Flags: t.Flags, Environment: r.Env,
 		Terminus: r.Terminus, Cache: r.Cache, By: traces.FromThread, Source: "this thread of the process", Caller: t.Caller, Run: t.Run,
 	}
 	t.Options = nil
