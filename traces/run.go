@@ -190,7 +190,7 @@ func (r *RunStory) Done() bool { return r.report != "" }
 
 // Single reports whether it is a single request, which is no run unless it saved
 // the report.
-func (r *RunStory) Single() bool { return r.requests == 1 && r.report == "" }
+func (r *RunStory) Single() bool { return r.requests <= 1 && r.report == "" }
 
 // Last is when the last of them ended.
 func (r *RunStory) Last() time.Time { return r.last }

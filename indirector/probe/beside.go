@@ -102,7 +102,16 @@ func (d *decoder) exchange(x *exchange) error {
 	}
 	t.Steps[traces.Terminus] = question
 	t.Outcome = traces.Judge(t)
-	t.ID = d.o.Store.Begin(t)
+	number := exchangeOf(x.Number)
+	me := d.number(number)
+	t.ID = me.id
+	me.run = t.Run
+	if t.ID = d.o.Store.Begin(t); t.ID != me.id {
+		me.id = t.ID
+	}
+	d.mu.Lock()
+	d.numbers.set(number, me)
+	d.mu.Unlock()
 	d.o.end(t)
 	d.count(func(p *Process) { p.Requests++ })
 	return nil

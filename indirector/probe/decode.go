@@ -232,7 +232,7 @@ func (d *decoder) number(number uint64) known {
 	defer d.mu.Unlock()
 	k, ok := d.numbers.get(number)
 	if !ok {
-		k.id = d.o.Store.Reserve()
+		k.id, k.run = d.o.Store.Reserve(), d.run
 		d.numbers.set(number, k)
 	}
 	return k
@@ -242,11 +242,21 @@ func (d *decoder) number(number uint64) known {
 // those that were seen to begin: the lines of the other side may be faster.
 const ahead = 1 << 10
 
-// sent returns what is known of a request that has sent something.
-func (d *decoder) sent(number uint64) (known, bool) {
+// exchangeOf is the number of an exchange without a request, among those of requests.
+// A traceparent has the lower half of it.
+func exchangeOf(n uint64) uint64 { return 1<<63 | n&0xffff }
+
+// sent returns what is known of what has sent a span: a request, or an exchange
+// without one.
+func (d *decoder) sent(span uint64) (known, bool) {
+	number := span >> 16
+	alone := number == 0
+	if alone {
+		number = exchangeOf(span)
+	}
 	d.mu.Lock()
 	k, ok := d.numbers.get(number)
-	may := !d.process.Gone && number != 0 && number <= d.newest+ahead
+	may := !d.process.Gone && (alone || number <= d.newest+ahead)
 	d.mu.Unlock()
 	if !ok && may {
 		return d.number(number), true
@@ -298,7 +308,7 @@ func (d *decoder) complete(w store.Watched) known {
 	t := w.Trace
 	above := d.above(t) // first: a Store wants its number to be lower
 	me := d.number(t.ID)
-	if t.Parent = above.id; t.Parent >= me.id {
+	if t.Parent = above.id; t.Parent == 0 || t.Parent >= me.id {
 		t.Parent, t.ParentStep = 0, 0
 	}
 	t.From = &traces.Instance{Name: d.process.Name, Number: t.ID}
@@ -325,14 +335,19 @@ func (d *decoder) complete(w store.Watched) known {
 	return me
 }
 
-// above is the request that asked t, of this process or of another.
+// above is the request that asked t, of this process or of another. The one of the
+// other process is numbered first, since all else is below it.
 func (d *decoder) above(t *traces.Trace) (above known) {
-	switch {
-	case t.Parent != 0:
-		return d.number(t.Parent)
-	case t.Traceparent != nil:
-		above, _ = d.asker(t.Traceparent)
+	var asker known
+	if t.Traceparent != nil {
+		asker, _ = d.asker(t.Traceparent)
+	}
+	if t.Parent == 0 {
 		t.ParentStep = traces.Terminus
+		return asker
+	}
+	if above = d.number(t.Parent); above.run == "" {
+		above.run, above.transaction = asker.run, asker.transaction
 	}
 	return above
 }

@@ -419,5 +419,5 @@ func (l *Listener) asker(p *traces.Traceparent) (k known, ok bool) {
 	if d == nil {
 		return known{}, false
 	}
-	return d.sent(binary.BigEndian.Uint64(p.Span[:]) >> 16)
+	return d.sent(binary.BigEndian.Uint64(p.Span[:]))
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"syscall"
 )
@@ -24,4 +25,12 @@ func peer(c *net.UnixConn) (uid int, err error) {
 		return 0, fmt.Errorf("who has connected is unknown: %w", err)
 	}
 	return int(cred.Uid), nil
+}
+
+// ownerOf is the user whom a file belongs to; -1 if that is not known.
+func ownerOf(info fs.FileInfo) int {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(s.Uid)
+	}
+	return -1
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -277,6 +279,40 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
+// What is asked below an exchange, and nested before what asked it has begun, is in the
+// run of the agent.
+func TestTraceparentEarly(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	agent := s.attach(t, connName(0xa), "agent", 1)
+	s.until(t, "the agent", func() bool { return len(s.Processes()) == 1 })
+	server := s.attach(t, connName(0xb), "server", 2)
+	s.until(t, "both", func() bool { return len(s.Processes()) == 2 })
+	sent := func(number, exchange int) string {
+		return fmt.Sprintf(`,"run":"0c9a2f1e-0000-4000-8000-000000000001","traceparent":"00-%s-%012x%04x-01"`, connName(0xa), number, exchange)
+	}
+	server.write(traceLine(2, 1, "node", sent(5, 1)), traceLine(1, 0, "catalog", sent(5, 1)), traceLine(3, 0, "file_content", sent(0, 7)))
+	s.ended(t, 3)
+	agent.write(traceLine(5, 0, "catalog", ""), `{"exchange":7,"at":5,"took":7,"method":"GET","url":"https://puppet:8140/puppet/v3/file_content/modules/a/b","status":200}`)
+	s.ended(t, 5)
+	below := map[string]string{}
+	names := map[uint64]string{}
+	for _, r := range s.rows() {
+		names[r.ID] = r.Instance + " " + r.Indirection
+		below[names[r.ID]] = names[r.Parent]
+		if r.Run != "0000000000000000000000000000000a"[:8] {
+			t.Errorf("%s has the run %q", names[r.ID], r.Run)
+		}
+	}
+	for what, want := range map[string]string{
+		"puppetserver-2 node": "puppetserver-2 catalog", "puppetserver-2 catalog": "agent-1 catalog", "puppetserver-2 file_content": "agent-1 http",
+	} {
+		if below[what] != want {
+			t.Errorf("%s is below %q, want %q", what, below[what], want)
+		}
+	}
+}
+
 // A line that is none ends its connection with a message, and no other one.
 func TestBadLines(t *testing.T) {
 	t.Parallel()
@@ -536,6 +572,21 @@ func TestSocket(t *testing.T) {
 	}
 	if _, err := probe.Listen(probe.Options{Store: s, Path: path, For: "no-such-user"}); err == nil {
 		t.Error("a user who is not there was admitted")
+	}
+	other, err := user.Lookup("daemon")
+	if os.Getuid() != 0 || err != nil {
+		return // only root can give the socket away
+	}
+	if _, err := probe.Listen(probe.Options{Store: s, Path: filepath.Join(private(t), "attach"), For: "daemon"}); err == nil || !strings.Contains(err.Error(), "user "+other.Uid+" cannot enter") {
+		t.Errorf("a directory of another user: got %v", err)
+	}
+	given, err := probe.Listen(probe.Options{Store: s, Path: path, For: "daemon"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer given.Close()
+	if out, err := exec.Command("stat", "-c", "%u %a", path, filepath.Dir(path)).Output(); err != nil || string(out) != other.Uid+" 600\n"+other.Uid+" 700\n" {
+		t.Errorf("got %q, %v", out, err)
 	}
 }
 

@@ -99,7 +99,9 @@ func TestRubySteppingInto(t *testing.T) {
 	t.Parallel()
 	var stops []string
 	l := listenHere(t, &listener{})
-	l.ready = func(send func(string)) { send(`{"arm":1,"do":"hold","step":"route","key":"a","once":true,"limit":60000}`) }
+	l.ready = func(send func(string)) {
+		send(`{"arm":1,"do":"hold","step":"route","key":"a","once":true,"limit":60000}`)
+	}
 	l.held = func(m *message) string {
 		stops = append(stops, m.text("key")+" "+m.text("step"))
 		if m.num("arm") == 1 {

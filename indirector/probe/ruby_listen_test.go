@@ -50,8 +50,9 @@ func (m *message) step(name string) string {
 // A listener is a small indirtui: it keeps all lines, and answers held requests if
 // it is given what with.
 type listener struct {
-	path string
-	deaf bool // nothing is read
+	path  string
+	deaf  bool // nothing is read
+	quiet bool // what is read is thrown away
 
 	ready func(send func(line string)) // before the first ping of each connection
 	held  func(m *message) string      // what a held request goes on with; "" leaves it held
@@ -80,7 +81,11 @@ func listenHere(t testing.TB, l *listener) *listener {
 		l.path = filepath.Join(dir, "s")
 	}
 	var err error
+	_ = os.Remove(l.path)
 	if l.ln, err = net.Listen("unix", l.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(l.path, 0o777); err != nil { // Puppet Server is another user
 		t.Fatal(err)
 	}
 	l.news, l.ins = make(chan struct{}), map[string]net.Conn{}
@@ -130,6 +135,9 @@ func (l *listener) serve(c net.Conn) {
 				l.problem("a line is longer than 64 KiB: %.100s", b)
 			}
 			return
+		}
+		if l.quiet && !strings.HasPrefix(string(b), `{"listen"`) {
+			continue
 		}
 		m := message{raw: string(b)}
 		if err := json.Unmarshal(b, &m.of); err != nil {
@@ -213,7 +221,7 @@ func (l *listener) all(kind string) []message {
 // wait returns the first message that is as wanted.
 func (l *listener) wait(t testing.TB, what string, is func(m *message) bool) message {
 	t.Helper()
-	late := time.After(3 * time.Minute)
+	late := time.After(10 * time.Minute) // a machine may be busy
 	for {
 		l.mu.Lock()
 		for i := range l.messages {

@@ -90,15 +90,17 @@ func redactedByRuby(t testing.TB, kind string, texts []string) []string {
 
 func salted() *redact.Redactor { return redact.New(redact.Rules{Salt: []byte("salt")}) }
 
-// The cases are those of indirector/redact, with what each becomes; "redacted" is
+type redactCase struct{ Text, Redacted, Secret string }
+
+// redactCases are those of indirector/redact, with what each becomes; "redacted" is
 // empty where nothing is a secret.
-func redactCases(t testing.TB) []struct{ Text, Redacted string } {
+func redactCases(t testing.TB) []redactCase {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "redact", "testdata", "cases.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []struct{ Text, Redacted string }
+	var cases []redactCase
 	if err := json.Unmarshal(b, &cases); err != nil {
 		t.Fatal(err)
 	}
@@ -227,4 +229,24 @@ func TestRubyRedactsValuesLikeGo(t *testing.T) {
 	if differ > 0 {
 		t.Errorf("%d of %d differ", differ, len(docs))
 	}
+}
+
+// rubyFiles returns the files of the probe.
+func rubyFiles(t testing.TB) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, pattern := range []string{"*.rb", "server/*.rb"} {
+		names, err := filepath.Glob(filepath.Join(probeDir(t), pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[name] = string(b)
+		}
+	}
+	return files
 }

@@ -119,6 +119,8 @@ func (s *socket) private(dir string, owner int) error {
 		return fmt.Errorf("make the directory of socket %q: %w", s.path, err)
 	case !info.IsDir():
 		return fmt.Errorf("make socket %q: %q is no directory", s.path, dir)
+	case owner >= 0 && ownerOf(info) >= 0 && ownerOf(info) != owner:
+		return fmt.Errorf("make socket %q: user %d cannot enter %q, which is that of user %d; name a directory that is not there yet", s.path, owner, dir, ownerOf(info))
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("make socket %q: other users may enter %q, mode %o; its mode must be 700", s.path, dir, info.Mode().Perm())
 	}

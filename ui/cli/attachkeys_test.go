@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"indirtui/termini"
+	"indirtui/ui/uitest"
 )
 
 // attachTrip starts indirtui attach over a command of the shell.
@@ -126,4 +128,66 @@ func TestAttachHere(t *testing.T) {
 		tr.Command("detach")
 		tr.sees("no processes are watched")
 	})
+}
+
+// BenchmarkAttach is how many lines a second four processes may write while they are
+// redacted, recorded, and shown thirty times a second.
+func BenchmarkAttach(b *testing.B) {
+	p := &program{Streams: Streams{Out: io.Discard, Err: io.Discard}, specs: termini.Specs(), termini: termini.All()}
+	dir := b.TempDir()
+	p.confDir, p.varDir = filepath.Join(dir, "conf"), filepath.Join(dir, "var")
+	c := &attachCommand{p: p, listen: true, socket: filepath.Join(dir, "private", "attach")}
+	c.display = interactive{ascii: true, record: filepath.Join(dir, "recording.jsonl")}
+	p.ui = c.display
+	s, err := c.session()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.close()
+	player := uitest.New(b, viewer{p}.config(b.Context(), s, nil), 140, 40)
+	const processes = 4
+	n := b.N/processes + 1
+	failed := make(chan error, processes)
+	b.ResetTimer()
+	for pid := 1; pid <= processes; pid++ {
+		go func() {
+			conn, err := net.Dial("unix", c.socket)
+			if err != nil {
+				failed <- err
+				return
+			}
+			defer conn.Close()
+			w := bufio.NewWriterSize(conn, 1<<15)
+			fmt.Fprintf(w, `{"attach":1,"conn":"%032x","pid":%d,"ruby":"ruby 3.1.2","puppet":"7.23.0","app":"agent"}`+"\n", pid, pid)
+			for i := 1; i <= n; i++ {
+				fmt.Fprintf(w, `{"trace":%d,"t":"2026-11-28T00:00:00.%09dZ","took":1000,"verb":"find","ind":"file_metadata","key":"modules/a/%d","served":"terminus","terminus":"rest",`+
+					`"steps":[{"step":"route","is":"chosen","why":"application","about":"puppet/application/agent.rb:444"},{"step":"terminus","is":"ok","why":"returned","took":900}],`+
+					`"spans":[{"id":1,"step":"terminus","kind":"network","name":"GET https://puppet:8140/puppet/v3/file_metadata/modules/a/%d","is":"200 OK","took":800}]}`+"\n", i, i, i, i)
+			}
+			failed <- w.Flush()
+		}()
+	}
+	ended := func() (all uint64) {
+		for _, p := range s.attached.Processes() {
+			all += p.Requests
+		}
+		return all
+	}
+	for written := 0; written < processes || ended() < uint64(n*processes); {
+		select {
+		case err := <-failed:
+			if err != nil {
+				b.Fatal(err)
+			}
+			written++
+		case <-time.After(time.Second / 30):
+			player.Sync()
+			_ = player.Frame()
+		}
+	}
+	b.ReportMetric(float64(n*processes)/b.Elapsed().Seconds(), "lines/s")
+	b.ReportMetric(float64(s.log.Stats().DroppedDetails), "dropped")
+	if st := s.log.Stats(); st.Total != uint64(n*processes) {
+		b.Errorf("got %d requests, want %d", st.Total, n*processes)
+	}
 }

@@ -220,7 +220,7 @@ module IndirtuiProbe
     def edit(r, v, request)
       changed = []
       if v['key']
-        changed << "key: #{Text.of(r.key)} -> #{v['key']}"
+        changed << "key: #{Text.clean(Text.of(r.key))} -> #{Text.clean(v['key'].to_s)}"
         r.key = v['key']
         request.key = v['key'] if request
       end
@@ -236,7 +236,7 @@ module IndirtuiProbe
     end
 
     def change(options, name, value, request, changed)
-      changed << "#{name}: #{value.nil? ? 'removed' : value}"
+      changed << "#{name}: #{value.nil? ? 'removed' : Redact.pair(name.to_s, Values.brief(value))}"
       request.send("#{name}=", value) if request && Request::FLAGS.include?(name.to_sym) && request.respond_to?("#{name}=")
       key = options.key?(name) ? name : name.to_sym
       options = options.dup
@@ -271,9 +271,17 @@ module IndirtuiProbe
       text = (m['message'] || 'injected').to_s
       named = m['class'] && m['class'].to_s.split('::').inject(Object) { |c, n| c.const_defined?(n) ? c.const_get(n) : nil if c }
       named = ::Puppet::Error unless Class === named && named <= StandardError
+      made(named, text) || ::Puppet::Error.new(text)
+    end
+
+    def made(named, text)
       named.new(text)
     rescue Fault
-      ::Puppet::Error.new(text)
+      begin
+        named.new(text, nil)
+      rescue Fault
+        nil
+      end
     end
 
     # Another terminus for a thread or for all.

@@ -21,7 +21,7 @@ module IndirtuiProbe
   class << self
     # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
     def application
-      return 'server' if defined?(::Puppet::Server::Master)
+      return 'server' if @server
       name = File.basename($0.to_s)
       name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s : name
     rescue Fault

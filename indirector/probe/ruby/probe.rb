@@ -28,7 +28,7 @@ module IndirtuiProbe
 
   class << self
     attr_reader :path, :last, :lacks, :link, :installed
-    attr_accessor :faults, :traces
+    attr_accessor :faults, :traces, :server
 
     # Takes what started the probe out of the environment, which commands and
     # classifiers inherit.

@@ -67,7 +67,7 @@ module IndirtuiProbe
 
       # The arguments of a command, as one text.
       def line(arguments)
-        text(Text.utf8(arguments.join(' ')))
+        text(arguments.map { |a| text(Text.utf8(a)) }.join(' '))
       end
 
       # A value without its secrets, and how many there were.

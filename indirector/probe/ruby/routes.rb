@@ -117,7 +117,7 @@ module IndirtuiProbe
         value = 'off' if value.nil?
         case
         when label == 'initialize' then Choice.new(value, 'default in code', path, line)
-        when label == 'terminus_class' then Choice.new(value, 'setting', path, line, indirection.terminus_setting)
+        when label == 'terminus_class' then named(value, indirection.terminus_setting)
         when label == 'configure_routes' then Choice.new(value, 'routes file', path, line, nil, [indirection.name, slot])
         when path.end_with?('/puppet/defaults.rb') then Choice.new(value, 'storeconfigs', path, line, :storeconfigs)
         else Choice.new(value, kind(path, global), path, line)
@@ -150,11 +150,20 @@ module IndirtuiProbe
         end
       end
 
+      # What a setting names. That of an application is the application's choice.
+      def named(value, setting)
+        return Choice.new(value, 'setting', '', nil, setting) if Settings.set?(setting)
+        path, line = Settings.defaults_line
+        Choice.new(value, 'application', path, line, setting)
+      rescue Fault
+        Choice.new(value, 'setting', '', nil, setting)
+      end
+
       # What a setting names, which Puppet looks up when it needs a terminus.
       def by_setting(indirection)
         setting = indirection.terminus_setting
         value = setting && ::Puppet.settings[setting]
-        value.nil? ? [] : [Choice.new(value, 'setting', '', 0, setting)]
+        value.nil? ? [] : [named(value, setting)]
       rescue Fault
         []
       end
@@ -212,9 +221,29 @@ module IndirtuiProbe
         settings = ::Puppet.settings
         return 'command line' if settings.respond_to?(:set_by_cli?) && settings.set_by_cli?(name)
         line = conf_line(name)
-        line ? "puppet.conf:#{line}" : 'default'
+        line ? "puppet.conf:#{line}" : default?(name) ? 'default' : "application #{IndirtuiProbe.application}"
       rescue Fault
         'default'
+      end
+
+      # Whether a setting has its value from a user, or from Puppet itself.
+      def set?(name)
+        settings = ::Puppet.settings
+        settings.set_by_cli?(name) || settings.set_by_config?(name) || default?(name)
+      end
+
+      # Whether no application has given the setting another default.
+      def default?(name)
+        sets = ::Puppet.settings.instance_variable_get(:@value_sets)
+        set = Hash === sets && sets[:application_defaults]
+        !(set && set.respond_to?(:include?) && set.include?(name))
+      end
+
+      # The line of an application that has defaults of its own for settings.
+      def defaults_line
+        return ['puppet/server/puppet_config.rb', nil] if server?
+        application = ::Puppet::Application.find(IndirtuiProbe.application)
+        application.instance_method(:app_defaults).source_location
       end
 
       def conf_line(name)

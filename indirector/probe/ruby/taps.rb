@@ -208,7 +208,9 @@ module IndirtuiProbe
         link = IndirtuiProbe.on or return
         level = message.level
         return unless SEEN.include?(level) || ::Puppet::Util::Log.level == :debug
-        text = Text.of(message.message)
+        source = Text.of(message.source)
+        text = Text.clean(Text.of(message.message)) # before anything stands in front of it
+        text = Text.clean(source) + ': ' + text unless source == 'Puppet' || source.empty?
         r = IndirtuiProbe.top
         r ? r.note("#{level}: #{text}") : outside(link, level, text)
       rescue Fault => e

@@ -3,6 +3,7 @@
 module IndirtuiProbe
   module Values
     LARGEST = 1 << 20 # bytes of a value
+    BRIEF = 200       # bytes of an option
     HELD = 40_000     # bytes of one in the line of a held request
     PART = 40_000     # characters of a part
     NODES = 100_000   # parts of a structure
@@ -53,10 +54,10 @@ module IndirtuiProbe
     end
 
     class << self
-      # An option in a few words. Nothing foreign is called.
+      # An option in a few words, redacted. Nothing foreign is called.
       def brief(x)
         case x
-        when String, Symbol, Integer, Float, true, false, nil then Text.of(x)
+        when String, Symbol, Integer, Float, true, false, nil then Text.clean(Text.of(x), BRIEF)
         when Array then '[' + x.first(20).map { |v| brief(v) }.join(', ') + (x.size > 20 ? ', ...]' : ']')
         when Hash then "a hash of #{x.size}"
         else "(#{Text.name_of(Text.class_of(x))})"
@@ -99,6 +100,8 @@ module IndirtuiProbe
         return if nil.equal?(x) || true.equal?(x) || false.equal?(x)
         return write(r.link, r.id, r.name, r.verb, x) if r.link.hold.values
         r.link.remember(r, x)
+      rescue Fault => e
+        IndirtuiProbe.fault(e)
       end
 
       # Writes the value of an earlier request, if it is still there.

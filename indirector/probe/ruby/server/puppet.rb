@@ -2,6 +2,7 @@
 # then the next puppet.rb of the load path, as if neither were there.
 begin
   require File.expand_path('../../probe.rb', __FILE__)
+  IndirtuiProbe.server = true
 rescue LoadError, StandardError => e
   warn "indirtui: the probe was not loaded: #{e.class}: #{e.message}"
 end
