@@ -1,6 +1,10 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+
+	"indirtui/indirector/model"
+)
 
 // Version is the one of the schema.
 var Version = len(migrations)
@@ -13,4 +17,16 @@ func OpenAt(ctx context.Context, o Options, version int, more ...string) (*Store
 		steps = append(steps, migration{text: text})
 	}
 	return open(ctx, o, steps)
+}
+
+// Exported returns all that EachExported yields.
+func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Resource, err error) {
+	err = s.EachExported(ctx, q, func(r *model.Resource) error {
+		found = append(found, r)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
 }

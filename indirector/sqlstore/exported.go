@@ -25,22 +25,11 @@ type Collection struct {
 // maxFound is how many rows an answer may have.
 const maxFound = 1_000_000
 
-// Exported returns what active nodes export, by certname, type and title. The resources
-// are the caller's: each has its Exporter, and when that one's catalog was produced and
-// stored. Rules STORE-SQL-06, STORE-COL-05, STORE-COL-10, STORE-COL-11.
-func (s *Store) Exported(ctx context.Context, q Collection) (found []*model.Resource, err error) {
-	err = s.EachExported(ctx, q, func(r *model.Resource) error {
-		found = append(found, r)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
-}
-
-// EachExported is Exported for many: until it is yielded, a resource is held as the store
-// has it, in half the memory. An error of yield ends it.
+// EachExported calls yield with what active nodes export, by certname, type and title. The
+// resources are the caller's: each has its Exporter, and when that one's catalog was
+// produced and stored. Until it is yielded, a resource is held as the store has it, in
+// half the memory. An error of yield ends it. Rules STORE-SQL-06, STORE-COL-05,
+// STORE-COL-10, STORE-COL-11.
 func (s *Store) EachExported(ctx context.Context, q Collection, yield func(*model.Resource) error) (err error) {
 	f, err := parseFilter(q.Filter)
 	if err != nil {

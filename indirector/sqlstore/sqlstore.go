@@ -5,7 +5,7 @@
 //
 //	s, err := sqlstore.Open(ctx, sqlstore.Options{Path: "/var/lib/puppet/indirtui/stores.db"})
 //	outcome, err := s.Apply(ctx, command) // "500 resources: 3 new, 1 changed; 496 untouched"
-//	found, err := s.Exported(ctx, sqlstore.Collection{Type: "Sshkey", Host: "web01"})
+//	err = s.EachExported(ctx, sqlstore.Collection{Type: "Sshkey", Host: "web01"}, yield)
 //
 // What is stored are the commands of package command, the same that PuppetDB gets,
 // and what becomes of them is what PuppetDB makes of them, only at once. Each is one

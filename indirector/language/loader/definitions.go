@@ -124,6 +124,9 @@ func (d *Definitions) used(kind, path string) {
 	}
 }
 
+// functionDir is where functions in the language are, below an environment or a module.
+const functionDir = "functions"
+
 // A search is for one name.
 type search struct {
 	*Definitions
@@ -190,31 +193,32 @@ func (e *Environment) seenFrom(file string) []Module {
 // functionIn looks below one directory; rest is the name of a function in the language
 // there, or "".
 func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
-	if done, err := s.ruby(dir, module, "lib/puppet/functions/", false); done || err != nil {
+	if done, err := s.ruby(dir, module, "lib/puppet/functions", false); done || err != nil {
 		return done, err
 	}
 	if rest != "" {
-		done, err := s.file(dir, "functions/"+asPath(rest)+".pp", module)
+		done, err := s.file(dir, functionDir+"/"+asPath(rest)+".pp", module)
 		if done && err == nil {
-			err = s.mustBeAlone(filepath.Join(dir, "functions", asPath(rest)+".pp"))
+			err = s.mustBeAlone(filepath.Join(dir, functionDir, asPath(rest)+".pp"))
 		}
 		if done || err != nil {
 			return done, err
 		}
 	}
-	return s.ruby(dir, module, "lib/puppet/parser/functions/", true)
+	return s.ruby(dir, module, "lib/puppet/parser/functions", true)
 }
 
 // ruby looks for a function in Ruby: what this program has in its place, or a helper runs
 // it. Rules LANG-STD-01 to
 // LANG-STD-03.
 func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
-	file := under(dir, below+asPath(s.name)+".rb")
+	name := below + "/" + asPath(s.name) + ".rb"
+	file := under(dir, name)
 	s.found.Tried = append(s.found.Tried, file)
-	if s.isAbsent(file) {
+	if s.env.lacks(dir, below) || s.isAbsent(file) {
 		return false, nil
 	}
-	text, err := s.cache.made(dir, below+asPath(s.name)+".rb", func(text string) any { return text })
+	text, err := s.cache.made(dir, name, func(text string) any { return text })
 	if errors.Is(err, fs.ErrNotExist) {
 		s.setAbsent(file)
 		return false, nil
@@ -272,6 +276,9 @@ func (s *search) fileAs(kind, dir, name, module string) (exists bool, err error)
 	namespace := ""
 	if module != "" {
 		namespace = namespaceOf(module, name)
+	}
+	if kind == "function" && s.env.lacks(dir, functionDir) {
+		return false, nil
 	}
 	p, err := s.program(dir, name, namespace, s.options)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -342,9 +349,10 @@ func isTypeSet(n syntax.Node) bool {
 }
 
 func (s *search) typeIn(dir, module, rest string) (done bool, err error) {
-	ruby := "lib/puppet/datatypes/" + asPath(s.name) + ".rb"
+	const below = "lib/puppet/datatypes"
+	ruby := below + "/" + asPath(s.name) + ".rb"
 	s.found.Tried = append(s.found.Tried, under(dir, ruby))
-	if _, err := stat(dir, ruby); err == nil {
+	if s.env.has(dir, below, ruby) {
 		return false, &rubyError{fmt.Sprintf("Type '%s' of %s is written in Ruby (%s) and cannot be used here", s.name, owner(module), filepath.Join(dir, ruby))}
 	}
 	file := "types/" + asPath(rest) + ".pp"

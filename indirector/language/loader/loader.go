@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"indirtui/indirector/modules"
 )
@@ -49,6 +50,28 @@ type Environment struct {
 	o        Options
 	modules  []Module
 	problems []error
+	missing  sync.Map // of the path of a directory to whether it is not there
+}
+
+// lacks reports whether there is no such directory below another, in which many names are
+// looked for: most modules have no functions and types in Ruby, and half of what a compile
+// asked of the system was about files in directories that are not there. It is asked once.
+func (e *Environment) lacks(dir, below string) bool {
+	path := under(dir, below)
+	known, ok := e.missing.Load(path)
+	if !ok {
+		known, _ = e.missing.LoadOrStore(path, isMissing(path))
+	}
+	return known.(bool)
+}
+
+// has reports whether there is a file in such a directory.
+func (e *Environment) has(dir, below, file string) bool {
+	if e.lacks(dir, below) {
+		return false
+	}
+	_, err := stat(dir, file)
+	return err == nil
 }
 
 // Open finds the modules of an environment.

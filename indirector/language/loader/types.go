@@ -80,13 +80,18 @@ func (e *Environment) resourceType(c *Cache, name string, builtin map[string]*rt
 	if e.o.Dir != "" {
 		file := under(e.o.Dir, generatedDir+"/"+name+".pp")
 		tried = append(tried, file)
-		if t, err := generated(e.o.Dir, name, file); t != nil || err != nil {
-			return t, tried, err
+		if !e.lacks(e.o.Dir, generatedDir) {
+			if t, err := generated(e.o.Dir, name, file); t != nil || err != nil {
+				return t, tried, err
+			}
 		}
 	}
 	for _, m := range e.modules {
 		file := under(m.Dir, typeDir+"/"+name+".rb")
 		tried = append(tried, file)
+		if e.lacks(m.Dir, typeDir) {
+			continue
+		}
 		made, err := c.made(m.Dir, typeDir+"/"+name+".rb", func(text string) any { return rtype.Ruby(name, file, text) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

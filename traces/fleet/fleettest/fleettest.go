@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,11 +32,45 @@ type Server struct {
 	cmd    *exec.Cmd
 	stderr bytes.Buffer
 	next   atomic.Int64
+	port   string   // also part of the name of the socket
+	more   []string // arguments of the server
 }
 
 // Start makes a cluster and starts it. The error is why there is none: tests are
 // skipped with it. Stop must be called.
-func Start() (*Server, error) {
+func Start() (*Server, error) { return start(nil) }
+
+// StartTLS is Start for a server that also listens on a port of this host, for TLS only,
+// with a certificate and its key in PEM.
+func StartTLS(certificate, key []byte) (s *Server, address string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", err
+	}
+	address = l.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	if err := l.Close(); err != nil {
+		return nil, "", err
+	}
+	s, err = start(func(s *Server) error {
+		s.port, s.more = port, []string{"-c", "listen_addresses=127.0.0.1", "-c", "ssl=on"}
+		return errors.Join(s.own("server.crt", certificate), s.own("server.key", key),
+			s.own("pg_hba.conf", []byte("local all all trust\nhostssl all all 127.0.0.1/32 trust\n")))
+	})
+	return s, address, err
+}
+
+// own writes a file of the cluster.
+func (s *Server) own(name string, content []byte) error {
+	path := filepath.Join(s.dir, "data", name)
+	if err := os.WriteFile(path, content, 0o600); err != nil || s.as == nil {
+		return err
+	}
+	return os.Chown(path, int(s.as.Credential.Uid), int(s.as.Credential.Gid))
+}
+
+// start makes a cluster, lets prepare change it, and starts it.
+func start(prepare func(*Server) error) (*Server, error) {
 	if _, err := os.Stat(filepath.Join(binaries, "initdb")); err != nil {
 		return nil, fmt.Errorf("PostgreSQL 15 is not installed: %w", err)
 	}
@@ -43,7 +78,7 @@ func Start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
+	s := &Server{dir: dir, port: "5432"}
 	if os.Geteuid() == 0 { // whom PostgreSQL refuses
 		const id = 65534 // of the user and the group that own nothing
 		s.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}
@@ -55,6 +90,9 @@ func Start() (*Server, error) {
 		if out, err = init.CombinedOutput(); err != nil {
 			err = fmt.Errorf("initdb: %w\n%s", err, out)
 		}
+	}
+	if err == nil && prepare != nil {
+		err = prepare(s)
 	}
 	if err == nil {
 		err = s.Up()
@@ -73,8 +111,11 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 
 // Up starts the server, and returns when it answers.
 func (s *Server) Up() error {
-	s.cmd = s.command("postgres", "-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=",
-		"-c", "fsync=off", "-c", "max_connections=60", "-c", "shared_buffers=64MB", "-c", "max_wal_size=2GB")
+	args := []string{
+		"-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-p", s.port, "-c", "listen_addresses=",
+		"-c", "fsync=off", "-c", "max_connections=60", "-c", "shared_buffers=64MB", "-c", "max_wal_size=2GB",
+	}
+	s.cmd = s.command("postgres", append(args, s.more...)...)
 	s.stderr.Reset()
 	s.cmd.Stderr = &s.stderr
 	if err := s.cmd.Start(); err != nil {
@@ -112,7 +153,7 @@ func (s *Server) Stop() {
 
 // URL returns the URL of a database for the owner of the cluster.
 func (s *Server) URL(database string) string {
-	return fmt.Sprintf("postgres://owner@/%s?host=%s", database, s.dir)
+	return fmt.Sprintf("postgres://owner@/%s?host=%s&port=%s", database, s.dir, s.port)
 }
 
 // Database makes an empty database and returns its URL.
