@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,11 +111,10 @@ func (c *program) stepLines(th *term.Theme, width, height int) term.Lines {
 	}
 	lines := term.Lines{th.Titled(width, term.Title{Left: term.Of(term.Bold, term.CleanTo(c.Of, max(width/2, 1)).String()), Right: term.Of(term.Quiet, place)})}
 	const name = 22
-	for i := range c.steps {
+	here := slices.IndexFunc(c.steps, func(s resourceStep) bool { return s.here })
+	from := max(min(here-height+3, len(c.steps)-height+1), 0) // the step behind it is seen as well
+	for i := from; i < len(c.steps) && len(lines) < height; i++ {
 		row := &c.steps[i]
-		if len(lines) == height {
-			break
-		}
 		var l term.Line
 		l.Space(1)
 		style := row.style
@@ -139,7 +139,7 @@ func (s *Steps) viewResource(room int) term.Lines {
 	c, th := s.hold.stay.program, s.env.Theme
 	within := min(len(c.Calls)+1, 4)
 	if s.width < screen.Wide {
-		lines := c.stepLines(th, s.width, min(len(c.steps)+1, room))
+		lines := c.stepLines(th, s.width, min(len(c.steps)+1, max(room*3/5, 4)))
 		seen := min(len(c.variables)+1, max((room-len(lines))*2/3, 3))
 		lines = append(lines, c.seen(th, s.hold.at, s.hold.editing, s.width, seen)...)
 		return append(lines, c.restLines(s.env, s.width, room-len(lines))...).Fill(s.width, room)
