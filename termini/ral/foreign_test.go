@@ -53,7 +53,7 @@ func foreignTerminus(t *testing.T, ruby string) *ral.Terminus {
 		}
 	}
 	made, err := ral.Resource.New(indirector.Env{
-		Ruby:     indirector.Ruby{Path: ruby, Resources: ruby},
+		Ruby: indirector.Ruby{Path: ruby, Resources: ruby},
 		Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
 			return &indirector.Response{Value: &model.Facts{Name: "here", Values: data.OfHash(nil)}}, nil
 		},
