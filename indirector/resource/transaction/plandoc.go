@@ -48,13 +48,18 @@ func ReadPlan(b []byte) (*Plan, error) {
 // or "", and a text.
 func (p *Plan) Redacted(hide func(name, text string) string) *Plan {
 	out := *p
-	out.Logs, out.Resources = slices.Clone(p.Logs), slices.Clone(p.Resources)
-	for i := range out.Logs {
-		out.Logs[i] = hide("", out.Logs[i])
+	all := func(texts []string) []string {
+		texts = slices.Clone(texts)
+		for i := range texts {
+			texts[i] = hide("", texts[i])
+		}
+		return texts
 	}
+	out.Logs, out.Resources = all(p.Logs), slices.Clone(p.Resources)
 	for i := range out.Resources {
 		n := &out.Resources[i]
-		n.Detail, n.Diff = hide("", n.Detail), hide("", n.Diff)
+		n.Resource, n.Detail, n.Diff = hide("", n.Resource), hide("", n.Detail), hide("", n.Diff)
+		n.Chain, n.RefreshedBy = all(n.Chain), all(n.RefreshedBy)
 		n.Changes = slices.Clone(n.Changes)
 		for k := range n.Changes {
 			c := &n.Changes[k]

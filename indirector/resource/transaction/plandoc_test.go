@@ -98,12 +98,12 @@ func TestReadPlan(t *testing.T) {
 func TestPlanRedacted(t *testing.T) {
 	t.Parallel()
 	p := &transaction.Plan{Logs: []string{"pin"}, Resources: []transaction.Planned{{
-		Resource: "User[a]", Outcome: transaction.WouldChange, Detail: "pin", Diff: "pin",
+		Resource: "User[pin]", Outcome: transaction.WouldChange, Detail: "pin", Diff: "pin", Chain: []string{"pin"}, RefreshedBy: []string{"pin"},
 		Changes: []transaction.PlannedChange{{Property: "password", Is: "pin", Should: "pin", Text: "pin"}},
 	}}}
 	hidden, err := json.Marshal(p.Redacted(func(_, text string) string { return strings.ReplaceAll(text, "pin", "") }))
 	kept, kerr := json.Marshal(p)
-	if err != nil || kerr != nil || strings.Contains(string(hidden), "pin") || strings.Count(string(kept), "pin") != 6 {
+	if err != nil || kerr != nil || strings.Contains(string(hidden), "pin") || strings.Count(string(kept), "pin") != 9 {
 		t.Errorf("got %s of %s, %v", hidden, kept, errors.Join(err, kerr))
 	}
 }
