@@ -4,6 +4,7 @@ package attached
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -32,7 +33,10 @@ type Attached struct {
 	from          Source
 	width, height int
 	processes     []probe.Process
-	lines         []string
+	lines         []string    // as they fit the width
+	whole         int         // of these, without those of a line that is not complete
+	taken         int         // lines of the terminal that these are from
+	wrapped       int         // the width that they fit
 	list          widget.List // of lines
 	typing        bool
 }
@@ -50,7 +54,7 @@ func (a *Attached) Scope() screen.Scope { return screen.InAttached }
 
 func (a *Attached) Resize(width, height int) {
 	a.width, a.height = width, height
-	a.lay()
+	a.read()
 	if t := a.from.Terminal(); t != nil {
 		t.Resize(max(width, 20), max(a.list.Height, 5))
 	}
@@ -90,11 +94,44 @@ func (a *Attached) lay() {
 func (a *Attached) read() {
 	a.processes = a.from.Processes()
 	if t := a.from.Terminal(); t != nil {
-		a.lines = t.Lines()
+		a.take(t)
 	} else {
 		a.lines = strings.Split(strings.TrimRight(a.from.Guide(), "\n"), "\n")
 	}
 	a.lay()
+}
+
+// maxLines is how many lines of the screen are kept.
+const maxLines = 20_000
+
+// take takes what is new on the terminal. With another width all is taken again.
+func (a *Attached) take(t *terminal.Terminal) {
+	if a.wrapped != a.width {
+		a.wrapped, a.taken, a.whole = a.width, 0, 0
+	}
+	lines, first, last := t.Lines(a.taken)
+	a.lines = a.lines[:a.whole]
+	for _, text := range lines {
+		a.wrap(text)
+	}
+	if n := len(a.lines) - maxLines; n > 0 {
+		a.lines = slices.Clone(a.lines[n:])
+	}
+	a.taken, a.whole = first+len(lines), len(a.lines)
+	if last != "" {
+		a.wrap(last)
+	}
+}
+
+// wrap adds a line as it fits the width.
+func (a *Attached) wrap(text string) {
+	const most = 200
+	if text == "" {
+		a.lines = append(a.lines, "")
+	}
+	for _, part := range term.Clean(text).Wrap(max(a.width, 20), most) {
+		a.lines = append(a.lines, part.String())
+	}
 }
 
 func (a *Attached) Update(msg tea.Msg) tea.Cmd {

@@ -29,6 +29,7 @@ type attachCommand struct {
 	p                       *program
 	display                 interactive
 	headless, noTraceparent bool
+	values                  bool // have values rendered
 	listen                  bool // --listen was given
 	socket, forUser, files  string
 	breaks, expect          []string
@@ -65,6 +66,7 @@ that of the command.`
 	f.StringArrayVar(&c.breaks, "break", nil, "a `BREAKPOINT` that is armed before the command starts; may be repeated")
 	f.BoolVar(&c.headless, "headless", false, "draw nothing: print the output of the command, and exit as it does")
 	f.StringArrayVarP(&c.expect, "expect", "e", nil, "with --headless: an `EXPECTATION`, as check has them; may be repeated")
+	f.BoolVar(&c.values, "values", false, "have the processes render the values of their requests, which costs them time; :values does so later")
 	f.BoolVar(&c.noTraceparent, "no-traceparent", false, "add no header traceparent to the requests of Puppet's HTTP client")
 	f.BoolVar(&c.listen, "listen", false, "wait for processes on a socket: the argument, else below XDG_RUNTIME_DIR or /run/indirtui")
 	f.StringVar(&c.forUser, "for", "", "give the socket to this `USER`, as the one of Puppet Server; only root can")
@@ -215,6 +217,9 @@ func (c *attachCommand) attach(s *workspace) (a *watching, err error) {
 	if a, err = watchProcesses(s.engine, s.holding(), socket, c.forUser); err != nil {
 		return nil, errors.Join(err, removeDir(dir))
 	}
+	if c.values {
+		a.listener.Values(true)
+	}
 	if a.dir = dir; len(c.words) == 0 {
 		return a, nil
 	}
@@ -318,6 +323,15 @@ func (v viewer) attachHere(s *workspace, show func(*watching) tea.Cmd) func(word
 		s.attached = a
 		return show(a), nil
 	}
+}
+
+// renderValues lets the processes that are watched render values, or not.
+func (s *workspace) renderValues(on bool) error {
+	if s.attached == nil {
+		return errors.New("no processes are watched")
+	}
+	s.attached.listener.Values(on)
+	return nil
 }
 
 // detachHere ends what attachHere began.

@@ -35,7 +35,7 @@ func TestAttachHeadless(t *testing.T) {
 	needPuppet(t)
 	dir := t.TempDir()
 	record := filepath.Join(dir, "run.jsonl")
-	code, out, problem := indirtui("attach", "--headless", "--record", record, "-e", "count(ind=catalog verb=find) = 1", "-e", "none(out=err)", "--confdir", dir, "--vardir", dir, "--",
+	code, out, problem := indirtui("attach", "--headless", "--values", "--record", record, "-e", "count(ind=catalog verb=find) = 1", "-e", "none(out=err)", "--confdir", dir, "--vardir", dir, "--",
 		"puppet", "apply", "--confdir", filepath.Join(dir, "conf"), "--vardir", filepath.Join(dir, "var"), "--detailed-exitcodes", "-e", `notify { 'seen by the test': }`)
 	if code != 2 {
 		t.Errorf("exit code %d, want 2:\n%s%s", code, out, problem)
@@ -56,13 +56,14 @@ func TestAttachHeadless(t *testing.T) {
 	if err := export.Loaded(s); err != nil {
 		t.Fatal(err)
 	}
-	found := false
+	found, valued := false, false
 	rows := make([]store.Row, 100)
 	for _, r := range rows[:s.Rows(0, rows)] {
+		valued = valued || r.Indirection == "catalog" && r.Size > 100
 		found = found || r.Indirection == "catalog" && r.Outcome == traces.Good && r.Terminus == "compiler"
 	}
-	if !found {
-		t.Error("the recording has no catalog of the compiler")
+	if !found || !valued {
+		t.Errorf("the recording has a catalog of the compiler: %v, with its value: %v", found, valued)
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "indirtui-*", "probe.rb")); len(left) > 0 {
 		t.Logf("others run, or something is left: %q", left)

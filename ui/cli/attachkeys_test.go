@@ -123,6 +123,8 @@ func TestAttachHere(t *testing.T) {
 		tr.Command("attach " + socket)
 		tr.sees("processes are watched already")
 		tr.Keys("esc", "esc")
+		tr.Command("values on")
+		tr.until("values", "did :values on")
 		tr.Command("detach")
 		tr.until("the end", "did :detach")
 		tr.Command("detach")

@@ -382,15 +382,11 @@ func (x *plain) terminalNews() {
 	if x.s.attached == nil || x.s.attached.terminal == nil || x.quiet {
 		return
 	}
-	t := x.s.attached.terminal
-	lines, dropped := t.Lines(), t.Dropped()
-	if ended, _, _ := t.Ended(); !ended && len(lines) > 0 {
-		lines = lines[:len(lines)-1] // it may not be complete
+	lines, first, _ := x.s.attached.terminal.Lines(x.printed)
+	for _, line := range lines {
+		x.println("| " + line)
 	}
-	for i := max(x.printed-dropped, 0); i < len(lines); i++ {
-		x.println("| " + lines[i])
-	}
-	x.printed = max(x.printed, dropped+len(lines))
+	x.printed = first + len(lines)
 }
 
 // ended is closed when the command that is watched has ended, and nil if there is

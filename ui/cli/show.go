@@ -234,7 +234,7 @@ func (v viewer) consoleOptions(s *workspace, switchTo func(opener) tea.Cmd) cons
 		o.Places = append(o.Places, "Attached")
 	}
 	if e := s.engine; e != nil {
-		o.Detach = detachHere(s)
+		o.Detach, o.Values = detachHere(s), s.renderValues
 		o.Engine, o.Settings, o.Configured, o.Files, o.Application = e, e.Settings, e, e, e.Application
 		o.Recordings.Redact = e.Redactor.Text
 		o.Machine = func(ctx context.Context) types.Host { return machineOf(ctx, e) }

@@ -94,6 +94,9 @@ func (w *watching) source() string {
 	if titles := probe.Titles(w.Processes()); titles != "" {
 		return "attached: " + titles
 	}
+	if all := w.Processes(); len(all) > 0 {
+		return "attached: " + all[len(all)-1].Title() + " has gone"
+	}
 	return "attached: no process"
 }
 

@@ -544,6 +544,17 @@ func (c *Console) writeNote(id uint64) tea.Cmd {
 	}, ""))
 }
 
+// values has watched processes render values, or not.
+func values(c *Console, l call) (tea.Cmd, error) {
+	if !l.switches() {
+		return nil, &command.UsageError{What: "values on or values off?"}
+	}
+	if err := c.o.Values(l.words[0] == "on"); err != nil {
+		return nil, err
+	}
+	return screen.Send(screen.Done{Command: ":values " + l.words[0]}), nil
+}
+
 func write(c *Console, l call) (tea.Cmd, error) {
 	if !l.switches() {
 		return nil, &command.UsageError{What: "write on or write off?"}

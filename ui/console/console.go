@@ -70,6 +70,9 @@ type Options struct {
 	// Attach watches Puppet processes from now on, Detach no longer.
 	Attach func(words []string) (tea.Cmd, error)
 	Detach func() (tea.Cmd, error)
+	// Values lets the processes that are watched render the values of their requests,
+	// or not. The error is that none are watched.
+	Values func(on bool) error
 	Story  func(selector string) ([]string, error)
 	// Stores returns the states of stores, the newest first; none if none was used. Retry
 	// lets PuppetDBs get commands again that did not answer, and returns their URLs.

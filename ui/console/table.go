@@ -178,6 +178,7 @@ func sessionCommands() []cmd {
 			name: "attach", args: "[SOCKET]", help: "watch Puppet processes beside what is shown here, as indirtui attach does", offered: func(c *Console) bool { return c.o.Attach != nil }, run: func(c *Console, l call) (tea.Cmd, error) { return c.o.Attach(l.words) },
 			shell: shell{looks, "[--listen [SOCKET]] [-- COMMAND...]", "Watch a real Puppet: what its indirector does, on the same screens"},
 		},
+		{name: "values", args: "on|off", help: "have watched processes render the values of their requests, which costs them time", offered: func(c *Console) bool { return c.o.Values != nil }, next: nextOnOff, run: values},
 		{name: "detach", help: "watch no processes any longer; what they hold goes on", offered: func(c *Console) bool { return c.o.Detach != nil }, run: func(c *Console, _ call) (tea.Cmd, error) { return c.o.Detach() }},
 		{name: "log", help: "the messages of the last line", run: func(*Console, call) (tea.Cmd, error) { return screen.Send(screen.Run{Text: "log"}), nil }},
 		{name: "help", args: "[TOPIC]", help: "help about codes, reasons, keys, commands, expressions", next: nextHelp, run: showHelp},

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -173,22 +174,14 @@ func shown(b []byte) string {
 	return strings.ReplaceAll(text, "\t", "        ")
 }
 
-// Lines returns the lines there are, the one that is not complete as the last.
-func (t *Terminal) Lines() []string {
+// Lines returns the lines there are from a number on, which counts from the first
+// line that there was, and the one that is not complete, or "". The number of the first
+// one that is returned is higher if those before it are not kept any longer.
+func (t *Terminal) Lines(from int) (lines []string, first int, last string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := append([]string(nil), t.lines...)
-	if len(t.last) > 0 {
-		lines = append(lines, shown(t.last))
-	}
-	return lines
-}
-
-// Dropped is how many lines are not kept any longer.
-func (t *Terminal) Dropped() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.dropped
+	first = min(max(from, t.dropped), t.dropped+len(t.lines))
+	return slices.Clone(t.lines[first-t.dropped:]), first, shown(t.last)
 }
 
 // Ended reports whether the command has ended, and its exit code. One that was

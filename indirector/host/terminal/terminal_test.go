@@ -49,7 +49,7 @@ func TestLines(t *testing.T) {
 				seen = append(seen, s)
 			}})
 			<-tm.Done()
-			if got := tm.Lines(); !slices.Equal(got, tt.want) || !slices.Equal(seen, tt.want) {
+			if got, _, _ := tm.Lines(0); !slices.Equal(got, tt.want) || !slices.Equal(seen, tt.want) {
 				t.Errorf("got %q and %q, want %q", got, seen, tt.want)
 			}
 			if _, code, err := tm.Ended(); code != tt.code || err != nil {
@@ -66,7 +66,7 @@ func TestTyped(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-tm.Done()
-	if got := tm.Lines(); !slices.Contains(got, "hello web01") {
+	if got, _, _ := tm.Lines(0); !slices.Contains(got, "hello web01") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -76,9 +76,12 @@ func TestBounds(t *testing.T) {
 	t.Parallel()
 	tm := start(t, `seq 1 12000; head -c 20000 /dev/zero | tr '\0' x`, terminal.Options{})
 	<-tm.Done()
-	got := tm.Lines()
-	if len(got) != 10_000 || tm.Dropped() != 2003 || len(got[len(got)-1]) != 20000-2*8192 {
-		t.Errorf("got %d lines, %d dropped, the last of %d bytes", len(got), tm.Dropped(), len(got[len(got)-1]))
+	got, first, _ := tm.Lines(0)
+	if len(got) != 10_000 || first != 2003 || len(got[len(got)-1]) != 20000-2*8192 {
+		t.Errorf("got %d lines from %d on, the last of %d bytes", len(got), first, len(got[len(got)-1]))
+	}
+	if got, first, _ := tm.Lines(12_000); len(got) != 3 || first != 12_000 {
+		t.Errorf("got %d lines from %d on", len(got), first)
 	}
 }
 
