@@ -19,10 +19,10 @@ import (
 // what is deferred, the loader of the language, and modules.
 
 // unresolved is what is left of rich data where nothing is computed: an object.
-func unresolved(_ context.Context, v data.Value) (data.Value, error) {
+func unresolved(ctx context.Context, v data.Value) (data.Value, error) {
 	switch name := v.Get("__ptype").Str(); {
 	case name == "Sensitive":
-		inner, err := unresolved(nil, v.Get("__pvalue"))
+		inner, err := unresolved(ctx, v.Get("__pvalue"))
 		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString(name)), data.P("__pvalue", inner)}), err
 	case name == "Default":
 		return data.OfSymbol("default"), nil

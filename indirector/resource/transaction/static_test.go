@@ -15,10 +15,7 @@ import (
 )
 
 // A versions has contents of files, and notes what it is asked.
-type versions struct {
-	noModules
-	asked []string
-}
+type versions struct{ asked []string }
 
 func (v *versions) Find(_ context.Context, source string, _ providers.Query) (*providers.Source, error) {
 	v.asked = append(v.asked, "find "+source)
