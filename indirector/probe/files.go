@@ -18,7 +18,7 @@ import (
 // files are the probe: probe.rb with what it requires, and below server a puppet.rb
 // for the load path of Puppet Server.
 //
-//go:embed all:ruby
+//go:embed ruby
 var files embed.FS
 
 // The variables by which a probe is started. It takes them out of its environment.

@@ -69,6 +69,9 @@ func ReadRow(r *Row, t *traces.Trace) {
 	r.Run, r.Transaction = t.Run, t.Transaction
 	r.Terminus, r.SetBy = winner(t.Primary)
 	r.Cache, r.CacheSetBy = winner(t.Cache)
+	if r.Instance = ""; t.From != nil {
+		r.Instance = t.From.Name
+	}
 }
 
 // winner is Slot.Winner without the copy of a large struct.

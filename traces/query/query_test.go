@@ -699,3 +699,23 @@ func replaceName(field string) string {
 	name := map[string]string{"step": "cache-read", "opt": "links", "flag": "ignore_cache"}
 	return strings.ReplaceAll(field, "NAME", name[strings.Split(field, ".")[0]])
 }
+
+func TestProcesses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(
+		traces.Trace{Verb: traces.Find, Indirection: "node", From: &traces.Instance{Name: "agent-4711", Number: 1}},
+		traces.Trace{Verb: traces.Find, Indirection: "node", From: &traces.Instance{Name: "puppetserver-815-2", Number: 1}},
+		traces.Trace{Verb: traces.Find, Indirection: "node"},
+	)
+	for text, want := range map[string][]uint64{
+		"proc=agent-4711": {1}, "proc=agent": {1}, "proc=puppetserver": {2}, "proc=puppetserver-815-2": {2}, "proc=apply": nil, "proc!=agent": {2},
+	} {
+		e, err := query.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := w.matched(e); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}
