@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is held goes on as it is told: edited, skipped, failed, with another
+// What is held goes on as was decided: edited, skipped, failed, with another
 // answer, or as it was.
 func TestRubyHolds(t *testing.T) {
 	t.Parallel()
@@ -39,8 +39,10 @@ func TestRubyHolds(t *testing.T) {
 		{"caller of an error", `"step":"caller","key":"s"`, `"nil":true`, `on('s') { raise 'x' } ; puts find('s').inspect`, "nil", "sim"},
 		{"another terminus", `"step":"route","key":"t"`, `"terminus":"store"`, `puts find('t').inspect`, "nil", "nil"},
 		{"another cache", `"step":"route","key":"u"`, `"cache":"store"`, `on('cached u') { Puppet::Probed.new('from the cache') } ; puts find('u').name`, "from the cache", "hit"},
-		{"what is saved", `"step":"terminus","verb":"save","key":"v"`, `"value":{"model":"probed","format":"json","text":"{\"name\":\"v\",\"text\":\"other\"}"}`,
-			`on('v') { |r| puts r.instance.text ; r.instance } ; Puppet::Probed.indirection.save(Puppet::Probed.new('v', 'mine'))`, "other", "ok"},
+		{
+			"what is saved", `"step":"terminus","verb":"save","key":"v"`, `"value":{"model":"probed","format":"json","text":"{\"name\":\"v\",\"text\":\"other\"}"}`,
+			`on('v') { |r| puts r.instance.text ; r.instance } ; Puppet::Probed.indirection.save(Puppet::Probed.new('v', 'mine'))`, "other", "ok",
+		},
 		{"head", `"step":"terminus","verb":"head","key":"w"`, `"value":{"text":"true"}`, `class Puppet::Probed::Script ; def head(r) ; false ; end ; end ; Puppet::Probed.indirection.termini.clear ; puts Puppet::Probed.indirection.head('w')`, "true", "sim"},
 		{"authorize", `"step":"authorize","key":"x"`, `"skip":true`, `class Puppet::Probed::Script ; def authorized?(r) ; false ; end ; end ; puts find('x', :node => 'n').name`, "x", "ok"},
 		{"search", `"step":"terminus","verb":"search","key":"y"`, `"value":{"text":"[{\"name\":\"one\"},{\"name\":\"two\"}]"}`, `puts Puppet::Probed.indirection.search('y').map { |x| x.name }.join`, "onetwo", "sim"},

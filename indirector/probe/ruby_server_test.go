@@ -194,7 +194,7 @@ func TestRubyInPuppetServer(t *testing.T) {
 			}
 			done.Wait()
 		}
-		load(40) // nobody listens
+		load(40) // without a listener
 		deaf := listenHere(t, &listener{path: s.socket, deaf: true})
 		load(200)
 		deaf.close()
