@@ -188,6 +188,16 @@ module IndirtuiProbe
       end
     end
 
+    # Writes the lines of a value, all or none: they were asked for, and may be more
+    # than what else may wait.
+    def write_all(lines)
+      @lock.synchronize do
+        return @dropped += lines.size if @buffer.bytesize > MOST
+        lines.each { |line| append(line, true) }
+        flush
+      end
+    end
+
     # Writes a line that is not dropped for others that wait.
     def urgent(line)
       @lock.synchronize do
