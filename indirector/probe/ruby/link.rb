@@ -30,6 +30,7 @@ module IndirtuiProbe
       @lock = Mutex.new
       @buffer = ''.dup
       @dropped = 0
+      @value = 0
       @ids = 0
       @exchanges = 0
       @requests = 0
@@ -193,7 +194,9 @@ module IndirtuiProbe
     def write_all(lines)
       @lock.synchronize do
         return @dropped += lines.size if @buffer.bytesize > MOST
+        before = @buffer.bytesize
         lines.each { |line| append(line, true) }
+        @value = @buffer.bytesize - before # of that more may wait
         flush
       end
     end
@@ -214,7 +217,7 @@ module IndirtuiProbe
 
     # Holds @lock.
     def append(line, always)
-      if line.bytesize >= LONGEST || !always && @buffer.bytesize + line.bytesize > MOST
+      if line.bytesize >= LONGEST || !always && @buffer.bytesize + line.bytesize > MOST + @value
         @dropped += 1
       else
         @buffer << line << "\n"
@@ -231,6 +234,7 @@ module IndirtuiProbe
           break @full = true if n == :wait_writable
           @full = false
           @buffer = n == @buffer.bytesize ? ''.dup : @buffer.byteslice(n..-1)
+          @value = 0 if @buffer.bytesize < MOST
           append_dropped
         end
       end
