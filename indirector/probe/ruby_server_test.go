@@ -114,8 +114,11 @@ func TestRubyInPuppetServer(t *testing.T) {
 				continue
 			}
 			header := fmt.Sprintf("00-%s-%012x%04x-01", m.conn, m.num("trace"), 1)
-			if of, ok := byHeader[header]; !ok || of.text("caller") != "agent agent01.example.com" {
-				t.Errorf("nothing in the server is of %s %s %s", m.text("verb"), m.text("ind"), header)
+			of := l.wait(t, "request of the server for "+m.raw, func(of *message) bool {
+				return of.is("trace") && of.text("traceparent") == header && of.num("parent") == 0
+			})
+			if of.text("caller") != "agent agent01.example.com" {
+				t.Errorf("it is asked by the agent: %s", of.raw)
 			}
 		}
 		files := 0

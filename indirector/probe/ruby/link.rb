@@ -335,10 +335,8 @@ module IndirtuiProbe
       @lock.synchronize do
         append(line, true)
         flush
-        3.times do # as long as the other side reads
-          break if @buffer.empty? || @over || !IO.select(nil, [@out], nil, 0.02)
-          flush
-        end
+        till = IndirtuiProbe.now + 2_000_000_000
+        flush while !@buffer.empty? && !@over && IndirtuiProbe.now < till && IO.select(nil, [@out], nil, 0.1) # as long as the other side reads
       end
       over
     end
