@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is held goes on as it is meant to: edited, skipped, failed, with another
+// What is held goes on as was decided: edited, skipped, failed, with another
 // answer, or as it was.
 func TestRubyHolds(t *testing.T) {
 	t.Parallel()
@@ -210,5 +210,51 @@ puts %w[a b c c d e1 e2 e3 f].map { |k| try(k) }.join(' ')`)
 	}
 	if w := l.all("went"); len(w) != 1 || w[0].text("why") != "limit" {
 		t.Errorf("went: %v", w)
+	}
+}
+
+// Values come when they are wanted, before the line of their request; that of an
+// earlier request as long as Puppet has it.
+func TestRubyValues(t *testing.T) {
+	t.Parallel()
+	l := listenHere(t, &listener{})
+	l.ready = func(send func(string)) { send(`{"arm":1,"do":"hold","step":"route","key":"now","limit":60000}`) }
+	l.held = func(m *message) string {
+		for _, earlier := range l.all("trace") {
+			l.send(m.conn, fmt.Sprintf(`{"open":%d}`, earlier.num("trace")))
+		}
+		l.send(m.conn, `{"values":"on"}`)
+		return fmt.Sprintf(`{"go":%d}`, m.num("held"))
+	}
+	l.script(t, `
+kept = find('kept')
+on('large') { Puppet::Probed.new('large', "\u00e9\"" * 200_000) }
+on('endless') { Puppet::Probed.new('endless', (0..1_000_000).lazy) }
+sleep 0.2 # lines are written every now and then
+find('now')
+find('endless')
+find('large')
+`)
+	l.check(t, 1)
+	texts := map[int]string{}
+	for _, m := range l.all("value") {
+		texts[m.num("value")] += m.text("text")
+	}
+	for _, m := range l.all("trace") {
+		text := texts[m.num("trace")]
+		switch key := m.text("key"); key {
+		case "kept", "now", "endless":
+			if !strings.HasPrefix(text, `{"name":"`+key+`","text":"`) {
+				t.Errorf("%s: %.200q", key, text)
+			}
+		case "large":
+			if len(text) < 600_000 || !strings.HasSuffix(text, `é\""}`) {
+				t.Errorf("large: %d bytes, %q", len(text), text[max(0, len(text)-20):])
+			}
+		}
+	}
+	raw := l.raw()
+	if last := l.all("trace"); strings.Index(raw, fmt.Sprintf(`{"value":%d,`, last[len(last)-1].num("trace"))) > strings.Index(raw, fmt.Sprintf(`{"trace":%d,`, last[len(last)-1].num("trace"))) {
+		t.Error("a value comes behind its request")
 	}
 }

@@ -125,7 +125,7 @@ func (l *listener) serve(c net.Conn) {
 	if l.deaf {
 		b, err := r.Peek(len(`{"listen"`))
 		if err != nil || string(b) != `{"listen"` {
-			return // it stays open, and nothing is read
+			return // it stays open, and is not read
 		}
 	}
 	for {
@@ -330,7 +330,7 @@ func (l *listener) with(t testing.TB, more ...string) []string {
 	return append(append(os.Environ(), "INDIRTUI_ATTACH="+l.path, "INDIRTUI_WAIT=1", "RUBYOPT=-r"+filepath.Join(probeDir(t), "probe.rb")), more...)
 }
 
-// prelude lets scripts ask a model of their own: termini are what a script makes them.
+// prelude lets scripts ask a model of their own: termini do what a script defines.
 const prelude = `
 require 'puppet'
 dir = ENV.fetch('DIR')

@@ -114,8 +114,11 @@ func TestRubyInPuppetServer(t *testing.T) {
 				continue
 			}
 			header := fmt.Sprintf("00-%s-%012x%04x-01", m.conn, m.num("trace"), 1)
-			if of, ok := byHeader[header]; !ok || of.text("caller") != "agent agent01.example.com" {
-				t.Errorf("nothing in the server is of %s %s %s", m.text("verb"), m.text("ind"), header)
+			of := l.wait(t, "request of the server for "+m.raw, func(of *message) bool {
+				return of.is("trace") && of.text("traceparent") == header && of.num("parent") == 0
+			})
+			if of.text("caller") != "agent agent01.example.com" {
+				t.Errorf("it is asked by the agent: %s", of.raw)
 			}
 		}
 		files := 0
@@ -166,7 +169,7 @@ func TestRubyInPuppetServer(t *testing.T) {
 		for range 2 {
 			go func() { status <- s.get(nodePath) }()
 		}
-		l.wait(t, "two held requests", func(*message) bool { return false || count(l, "held") >= before+2 })
+		l.wait(t, "two held requests", func(*message) bool { return count(l, "held") >= before+2 })
 		l.close()
 		began := time.Now()
 		for range 2 {
@@ -194,7 +197,7 @@ func TestRubyInPuppetServer(t *testing.T) {
 			}
 			done.Wait()
 		}
-		load(40) // nothing listens
+		load(40) // without a listener
 		deaf := listenHere(t, &listener{path: s.socket, deaf: true})
 		load(200)
 		deaf.close()

@@ -23,7 +23,7 @@ n.times { |i| facts.find(keys[i % 100]) }
 puts (clock.call - from) / n * 1e6
 `
 
-// BenchmarkRubyFind measures, in turns: without the probe, with nothing listening,
+// BenchmarkRubyFind measures, in turns: without the probe, without a listener,
 // attached, and with a listener that does not read. The medians are in us for each
 // find.
 func BenchmarkRubyFind(b *testing.B) {

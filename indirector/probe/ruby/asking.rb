@@ -96,6 +96,7 @@ module IndirtuiProbe
       @served = 'terminus' unless result.nil? || verb == :head && !result
       @served = 'terminus' if verb == :save
       is, why, about = terminus_words(verb, result)
+      @served = nil if is == 'nil'
       @steps[TERMINUS] = Steps.json(TERMINUS, is, why, about, at - @at, took)
       @steps[EXPIRY_SET] = expiry_of(result) if verb == :find && !result.nil?
       date_all(result) if verb == :search && Array === result && !result.empty?
@@ -121,7 +122,7 @@ module IndirtuiProbe
       case verb
       when :save then ['written', 'written']
       when :destroy then result.nil? ? ['absent', 'not-found'] : ['removed', 'returned']
-      when :search then result.nil? ? ['nil', 'nil'] : ['ok', 'returned', Array === result ? result.size.to_s : nil]
+      when :search then searched(result)
       when :head then result ? ['ok', 'returned'] : ['nil', *nothing]
       else
         return ['nil', *nothing] if result.nil?
@@ -129,9 +130,18 @@ module IndirtuiProbe
       end
     end
 
+    # Some termini make an empty list of a 404.
+    def searched(result)
+      return ['nil', *nothing] if result.nil? || Array === result && result.empty? && missing
+      ['ok', 'returned', Array === result ? result.size.to_s : nil]
+    end
+
+    def missing
+      @statuses && @statuses.find { |status, _| status == 404 }
+    end
+
     # Why there is nothing.
     def nothing
-      missing = @statuses && @statuses.find { |status, _| status == 404 }
       return ['nil-from-404', "the server answered 404 #{missing[1]}"] if missing
       return ['nil-from-empty-output', nil] if @route && @route.terminus == 'exec'
       ['nil', nil]

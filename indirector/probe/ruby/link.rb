@@ -30,6 +30,7 @@ module IndirtuiProbe
       @lock = Mutex.new
       @buffer = ''.dup
       @dropped = 0
+      @value = 0
       @ids = 0
       @exchanges = 0
       @requests = 0
@@ -188,6 +189,18 @@ module IndirtuiProbe
       end
     end
 
+    # Writes the lines of a value, all or none: they were asked for, and may be more
+    # than what else may wait.
+    def write_all(lines)
+      @lock.synchronize do
+        return @dropped += lines.size if @buffer.bytesize > MOST
+        before = @buffer.bytesize
+        lines.each { |line| append(line, true) }
+        @value = @buffer.bytesize - before # of that more may wait
+        flush
+      end
+    end
+
     # Writes a line that is not dropped for others that wait.
     def urgent(line)
       @lock.synchronize do
@@ -204,7 +217,7 @@ module IndirtuiProbe
 
     # Holds @lock.
     def append(line, always)
-      if line.bytesize >= LONGEST || !always && @buffer.bytesize + line.bytesize > MOST
+      if line.bytesize >= LONGEST || !always && @buffer.bytesize + line.bytesize > MOST + @value
         @dropped += 1
       else
         @buffer << line << "\n"
@@ -221,6 +234,7 @@ module IndirtuiProbe
           break @full = true if n == :wait_writable
           @full = false
           @buffer = n == @buffer.bytesize ? ''.dup : @buffer.byteslice(n..-1)
+          @value = 0 if @buffer.bytesize < MOST
           append_dropped
         end
       end
@@ -321,10 +335,8 @@ module IndirtuiProbe
       @lock.synchronize do
         append(line, true)
         flush
-        3.times do # as long as the other side reads
-          break if @buffer.empty? || @over || !IO.select(nil, [@out], nil, 0.02)
-          flush
-        end
+        till = IndirtuiProbe.now + 2_000_000_000
+        flush while !@buffer.empty? && !@over && IndirtuiProbe.now < till && IO.select(nil, [@out], nil, 0.1) # as long as the other side reads
       end
       over
     end

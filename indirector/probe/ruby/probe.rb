@@ -67,11 +67,17 @@ module IndirtuiProbe
         begin
           place = PLACES[MODULE_NAME.bind(tp.self).call]
           install(place) if place
+          install(:request) if @server && !@installed[:request]
         rescue Fault => e
           fault(e)
         end
       end
       @point.enable
+    end
+
+    # Puppet is loaded: had its classes not been seen coming, they would be hooked now.
+    def loaded
+      late unless @path.empty? || @installed[:indirection]
     end
 
     # Hooks what is there and was not seen coming; nothing is waited for any more.

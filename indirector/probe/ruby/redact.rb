@@ -29,9 +29,11 @@ module IndirtuiProbe
       [flag, shape, Regexp.new('(?:\\A|[ \\t"\'/`(;|&=\\[,>])(?:' + programs.map { |p| Regexp.escape(p) }.join('|') + ')')]
     end
     # Where a secret may begin. More than that is harmless.
+    FIRSTS = (Table::WORDS.map { |word, _, _| word[0] + word[0].upcase } + Table::FORMS.map { |f| f[0][0] } + %w[e B * : -]).join.split('').uniq
     BEGINS = Regexp.new(
+      '(?=[' + FIRSTS.map { |c| Regexp.escape(c) }.join + '])(?:' +
       (Table::WORDS.map { |word, _, where| '(?i:' + pattern(word, where) + ')' } + Table::FORMS.map { |f| Regexp.escape(f[0]) } +
-       ['eyJ', 'Basic ', '\\*[0-9A-F]', '--', '(?<![0-9A-Za-z_])-', ':/']).join('|')
+       ['eyJ', 'Basic ', '\\*[0-9A-F]', '--', '(?<![0-9A-Za-z_])-', ':/']).join('|') + ')'
     )
     ESCAPES = /%[2-7][0-9A-Fa-f]/
     HARMLESS = ['', 'true', 'false', 'null', 'nil', 'undef', '~', '{}', '[]'].freeze

@@ -3,10 +3,8 @@ module IndirtuiProbe
   class Request
     include Steps
 
-    attr_reader :link, :id, :verb, :key, :indirection, :at, :parent, :local, :steps, :direct, :spans, :faults, :options_given, :parent_step, :route, :wrong_key, :held
-    attr_accessor :options, :step, :inside, :error, :done, :primary, :cached, :hit, :served, :result, :terminus_answer, :began, :announced,
-                  :terminus_done, :wrote, :edited, :answered, :injected, :stepping, :instance, :reading, :own_terminus, :own_cache, :removed, :swallowed, :filtered,
-                  :note_lines, :touched, :exception
+    attr_reader :link, :id, :verb, :key, :indirection, :at, :parent, :local, :steps, :route
+    attr_accessor :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
 
     MOST = 60 # spans, and as many faults and notes, in a line
     FLAGS = [:ignore_cache, :ignore_cache_save, :ignore_terminus, :fail_on_404].freeze

@@ -126,7 +126,7 @@ module IndirtuiProbe
 
       def kind(path, global)
         case path
-        when %r{/puppet/face/} then 'face'
+        when %r{/puppet/(face/|indirector/face)} then 'face'
         when %r{/puppet/(application|server|configurer|agent|reports|indirector)} then 'application'
         else global ? 'application' : 'thread'
         end

@@ -5,7 +5,7 @@ module IndirtuiProbe
     LARGEST = 1 << 20 # bytes of a value
     BRIEF = 200       # bytes of an option
     HELD = 40_000     # bytes of one in the line of a held request
-    PART = 40_000     # characters of a part
+    PART = 15_000     # characters of a part, of up to four bytes each
     NODES = 100_000   # parts of a structure
     SECONDS = 0.5     # for rendering one
     DEEPEST = 100
@@ -116,9 +116,9 @@ module IndirtuiProbe
         head = "{\"value\":#{id},\"name\":\"#{verb == :save ? 'sent' : 'value'}\",\"model\":#{Text.json(model)}"
         return link.write("#{head},\"part\":1,\"parts\":0,\"text\":\"\"}") unless text
         parts = text.length > PART ? text.scan(/.{1,#{PART}}/m) : [text]
-        parts.each_with_index do |part, i|
-          link.write("#{head},\"part\":#{i + 1},\"parts\":#{parts.size},\"redacted\":#{count},\"text\":#{quoted(part)}}")
-        end
+        link.write_all(parts.each_with_index.map do |part, i|
+          "#{head},\"part\":#{i + 1},\"parts\":#{parts.size},\"redacted\":#{count},\"text\":#{quoted(part)}}"
+        end)
       end
 
       # A part is JSON already, in which nothing but quotes and backslashes is odd.

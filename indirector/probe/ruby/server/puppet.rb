@@ -11,4 +11,4 @@ indirtui_next = $LOAD_PATH.map { |d| d.to_s }.reject { |d| File.expand_path(d) =
                 map { |d| File.join(d, 'puppet.rb') }.find { |f| File.file?(f) }
 raise LoadError, 'cannot load such file -- puppet' unless indirtui_next
 require indirtui_next
-IndirtuiProbe.late if defined?(IndirtuiProbe) && !IndirtuiProbe.path.empty? && RUBY_ENGINE == 'jruby'
+IndirtuiProbe.loaded if defined?(IndirtuiProbe)
