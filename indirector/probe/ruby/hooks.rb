@@ -401,7 +401,7 @@ module IndirtuiProbe
     module RequestHook
       def initialize(*args)
         super(*args)
-        Local.came(args[0])
+        Local.came(args[0], args[1])
       end
     end
   end

@@ -31,7 +31,7 @@ module IndirtuiProbe
 
     # The agent that asks, or the line of Ruby.
     def caller_json
-      node = options_hash[:node]
+      node = options_hash[:node] || (@parent ? nil : @local.node)
       @caller_json ||= node ? Text.json("agent #{Text.of(node)}") : @caller
     end
 
@@ -247,7 +247,7 @@ module IndirtuiProbe
     # besides. Its line is that of the one before but for numbers and key.
     def plain?
       @uncached && @done && @plain && !@parent && !@filtered &&
-        !(@faults || @spans || @note_lines || @touched || @injected || @local.came || @local.run) && (@options.nil? || @options.empty?)
+        !(@faults || @spans || @note_lines || @touched || @injected || @local.came || @local.node || @local.run) && (@options.nil? || @options.empty?)
     end
 
     def plain_line
