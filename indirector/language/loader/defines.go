@@ -110,12 +110,15 @@ func filesOf(name string) []string {
 // initFile is the first manifest of a module.
 const initFile = "manifests/init.pp"
 
+// noManifest is the setting manifest of an environment that has none.
+const noManifest = "no_manifest"
+
 // initial returns the files of the initial manifest, in the order of their paths.
 // Rule LANG-LOAD-02.
 func (e *Environment) initial() []string {
 	info, err := os.Stat(e.o.Manifest)
 	switch {
-	case err != nil, !filepath.IsAbs(e.o.Manifest): // no_manifest: of an environment that has none
+	case err != nil, e.o.Manifest == noManifest:
 		return nil
 	case !info.IsDir():
 		return []string{e.o.Manifest}
