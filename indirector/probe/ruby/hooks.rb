@@ -90,7 +90,6 @@ module IndirtuiProbe
         when :indirection then outer
         when :log then prepend_to(::Puppet::Util::Log.singleton_class, LogHook, [:newmessage], ::Puppet::Util::Log)
         when :http then http
-        when :old_http then old_http
         when :configurer then prepend_to(::Puppet::Configurer, ConfigurerHook, [:run])
         when :puppet then defined?(::Puppet.log_exception) && ::Puppet.singleton_class.send(:prepend, ExceptionHook)
         when :server_http then defined?(::Puppet::Server::HttpClient) && server_http
@@ -100,7 +99,6 @@ module IndirtuiProbe
 
       def outer
         c = ::Puppet::Indirector::Indirection
-        
         c.send(:prepend, Outer)
         c.send(:prepend, Global) if has?(c, :set_global_setting)
         true
@@ -153,11 +151,6 @@ module IndirtuiProbe
 
       def http
         prepend_to(::Puppet::HTTP::Client, HttpHook, [:execute_streaming])
-      end
-
-      def old_http
-        return true if defined?(::Puppet::HTTP::Client)
-        true
       end
 
       def server_http

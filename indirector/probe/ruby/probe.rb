@@ -23,7 +23,7 @@ module IndirtuiProbe
   # Where the hooks go: the class, and whether they go into its singleton class.
   PLACES = {
     'Puppet::Indirector::Indirection' => :indirection, 'Puppet::Util::Log' => :log, 'Puppet::HTTP::Client' => :http,
-    'Puppet::Network::HTTP::Connection' => :old_http, 'Puppet::Configurer' => :configurer
+    'Puppet::Configurer' => :configurer
   }.freeze
 
   class << self
@@ -87,10 +87,17 @@ module IndirtuiProbe
       @point = nil
       PLACES.each { |name, place| install(place) if find_class(name) }
       [:puppet, :server_http, :request].each { |place| install(place) }
+      no_client unless @installed[:http] || @no_client
       at_exit { finish } unless @exits
       @exits = true
     rescue Fault => e
       fault(e)
+    end
+
+    # Older versions of Puppet ask over connections of their own.
+    def no_client
+      @no_client = true
+      Hooks.lacking('Puppet::HTTP::Client', :execute_streaming) if defined?(Hooks)
     end
 
     # Whether all that is waited for has been seen, or never will be.
