@@ -625,12 +625,12 @@ func (r *Model) secret(text string) bool {
 
 // leave ends the program, and asks first if something would be lost.
 func (r *Model) leave() tea.Cmd {
-	held, why := r.snapshot.Stats.Held, r.losses()
+	why := r.losses()
 	if len(why) == 0 {
 		return r.end()
 	}
 	items := []widget.Item{{Key: 'y', Name: "quit", Do: func() tea.Msg { return ended{} }}, {Key: 'n', Name: "stay"}}
-	if d := r.env.Debugger; d != nil && held > 0 {
+	if d := r.env.Debugger; d != nil && r.held() > 0 {
 		items = []widget.Item{
 			{Key: 'y', Name: "let them go on and quit", Do: func() tea.Msg { d.ContinueAll(); return ended{} }},
 			{Key: 'f', Name: "fail them and quit", Note: "their callers get an error", Do: func() tea.Msg { d.FailAll("the debugger was left"); return ended{} }},
@@ -640,10 +640,13 @@ func (r *Model) leave() tea.Cmd {
 	return r.push(widget.NewMenu(&r.env.Shared, "quit?  "+strings.Join(why, " and ")+" would be forgotten", items))
 }
 
+// held is how many requests are held now; what is on the screen may be of a moment before.
+func (r *Model) held() int { return int(r.env.Log.Stats().Held) }
+
 // losses are what is forgotten when the session ends, though it is recorded.
 func (r *Model) losses() (what []string) {
-	if n := r.snapshot.Stats.Held; n > 0 {
-		what = append(what, term.Plural(int(n), "held request"))
+	if n := r.held(); n > 0 {
+		what = append(what, term.Plural(n, "held request"))
 	}
 	if n := r.overrides(); n > 0 {
 		what = append(what, term.Plural(n, "changed route"))
