@@ -419,8 +419,9 @@ func (d *decoder) end(w store.Watched) {
 	if o != nil && o.held {
 		d.release(number, o, errors.New("it has ended"))
 	}
+	id := t.ID // the trace is the Store's then
 	d.o.end(t)
-	d.count(func(p *Process) { p.Requests++; delete(d.running, t.ID) })
+	d.count(func(p *Process) { p.Requests++; delete(d.running, id) })
 }
 
 // letGo takes note that a request is not held any longer.
