@@ -169,6 +169,7 @@ func steady(s string) string {
 	for _, r := range changing {
 		s = r.ReplaceAllString(s, "*")
 	}
+	s = strings.ReplaceAll(s, "'*'", "*") // YAML quotes those that look like numbers
 	return s
 }
 
