@@ -100,7 +100,7 @@ func TestRubyHolds(t *testing.T) {
 func TestRubySteppingInto(t *testing.T) {
 	t.Parallel()
 	var stops []string
-	l := listenHere(t, &listener{})
+	l := new(listener)
 	l.ready = func(send func(string)) {
 		send(`{"arm":1,"do":"hold","step":"route","key":"a","once":true,"limit":60000}`)
 	}
@@ -111,6 +111,7 @@ func TestRubySteppingInto(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"go":%d,"do":"step"}`, m.num("held"))
 	}
+	listenHere(t, l)
 	l.script(t, `on('a') { find('b') } ; find('a') ; find('c')`)
 	l.check(t, 1)
 	want := "a route, a authorize, a validate, a cache read, a expiry, a terminus, b route, b authorize, b validate, b cache read, b expiry, b terminus, b caller, a caller"
@@ -123,7 +124,7 @@ func TestRubySteppingInto(t *testing.T) {
 // refused.
 func TestRubySwaps(t *testing.T) {
 	t.Parallel()
-	l := listenHere(t, &listener{})
+	l := new(listener)
 	l.held = func(m *message) string {
 		switch m.text("key") {
 		case "one":
@@ -139,6 +140,7 @@ func TestRubySwaps(t *testing.T) {
 		return fmt.Sprintf(`{"go":%d}`, m.num("held"))
 	}
 	l.ready = func(send func(string)) { send(`{"arm":1,"do":"hold","step":"caller","limit":60000}`) }
+	listenHere(t, l)
 	out := l.script(t, `%w[one a two b].each { |k| puts find(k).inspect[0, 5] } ; Thread.new { puts find('c').inspect[0, 5] }.join`)
 	l.check(t, 1)
 	if want := "#<Pup\nnil\nnil\nnil\n#<Pup\n"; out != want {
@@ -165,7 +167,7 @@ func TestRubySwaps(t *testing.T) {
 // nothing that was asked for stays.
 func TestRubyGoesOn(t *testing.T) {
 	t.Parallel()
-	l := listenHere(t, &listener{})
+	l := new(listener)
 	held := make(chan struct{})
 	l.held = func(m *message) string {
 		close(held)
@@ -175,6 +177,7 @@ func TestRubyGoesOn(t *testing.T) {
 		send(`{"arm":1,"do":"hold","step":"route","key":"a","limit":600000}`)
 		send(`{"swap":1,"ind":"probed","slot":"terminus","to":"store","for":"process"}`)
 	}
+	listenHere(t, l)
 	cmd := l.command(t, `puts find('a').name ; puts find('b').name ; find('a') ; exit 3`)
 	var out strings.Builder
 	cmd.Stdout = &out
@@ -217,7 +220,7 @@ puts %w[a b c c d e1 e2 e3 f].map { |k| try(k) }.join(' ')`)
 // earlier request as long as Puppet has it.
 func TestRubyValues(t *testing.T) {
 	t.Parallel()
-	l := listenHere(t, &listener{})
+	l := new(listener)
 	l.ready = func(send func(string)) { send(`{"arm":1,"do":"hold","step":"route","key":"now","limit":60000}`) }
 	l.held = func(m *message) string {
 		for _, earlier := range l.all("trace") {
@@ -226,6 +229,7 @@ func TestRubyValues(t *testing.T) {
 		l.send(m.conn, `{"values":"on"}`)
 		return fmt.Sprintf(`{"go":%d}`, m.num("held"))
 	}
+	listenHere(t, l)
 	l.script(t, `
 kept = find('kept')
 IndirtuiProbe::Values.module_eval { remove_const(:SECONDS); const_set(:SECONDS, 60) } # the machine may be busy
