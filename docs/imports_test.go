@@ -69,6 +69,7 @@ var rules = []rule{
 	{"indirector/host/filelock", "", "golang.org/x/sys"},
 	{"indirector/host/files", "", ""},
 	{"indirector/host/fnmatch", "", ""},
+	{"indirector/host/namespacetest", "", ""},
 	{"indirector/device", "indirector indirector/data indirector/format indirector/host/child traces", ""},
 	{"indirector/hiera", "indirector/data indirector/format indirector/format/hocon indirector/format/psych indirector/host/fnmatch indirector/language/onig indirector/language/syntax indirector/language/types traces", "gopkg.in/yaml.v3"},
 	{"indirector/network/keyfile", "", "github.com/youmark/pkcs8"},

@@ -311,6 +311,26 @@ func (v Value) With(key string, x Value) Value {
 	return OfHash(append(h, P(key, x)))
 }
 
+// Map returns a list of what f makes of the elements, or a hash of what it makes of keys
+// and values. Another value stays as it is.
+func (v Value) Map(f func(Value) Value) Value {
+	switch v.Kind() {
+	case List:
+		all := make([]Value, v.Len())
+		for i, x := range v.List() {
+			all[i] = f(x)
+		}
+		return OfList(all)
+	case Hash:
+		all := make([]Pair, v.Len())
+		for i, p := range v.Hash() {
+			all[i] = Pair{f(p.Key), f(p.Value)}
+		}
+		return OfHash(all)
+	}
+	return v
+}
+
 // Without returns the hash v less the pairs of the given keys.
 func (v Value) Without(keys ...string) Value {
 	var h []Pair

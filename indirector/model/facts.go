@@ -131,18 +131,8 @@ func LocalFacts(certname, version string, noop bool) []data.Pair {
 // and hashes stay, and everything else becomes a string; nil becomes "".
 func SanitizeFacts(v data.Value) data.Value {
 	switch v.Kind() {
-	case data.List:
-		l := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			l[i] = SanitizeFacts(x)
-		}
-		return data.OfList(l)
-	case data.Hash:
-		h := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			h[i] = data.Pair{Key: SanitizeFacts(p.Key), Value: SanitizeFacts(p.Value)}
-		}
-		return data.OfHash(h)
+	case data.List, data.Hash:
+		return v.Map(SanitizeFacts)
 	case data.Nil, data.Symbol:
 		return data.OfString(v.Text())
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/host/namespacetest"
 	"indirtui/termini/facter"
 )
 
@@ -90,19 +91,14 @@ func empty(dir string) error {
 	return nil
 }
 
-// contained is the environment variable of a process in namespaces of its own:
-// a directory for it.
-const contained = "INDIRTUI_TEST_CONTAINED"
-
 // TestRealFacterInContainers compares with Facter in containers. It is skipped
 // with the reason where no namespaces can be made.
 func TestRealFacterInContainers(t *testing.T) {
-	scratch := os.Getenv(contained)
 	for _, c := range containers {
 		t.Run(c.name, func(t *testing.T) {
-			if scratch == "" {
-				t.Parallel()
-				contain(t)
+			t.Parallel()
+			scratch, inside := namespacetest.Enter(t, syscall.CLONE_NEWNS|syscall.CLONE_NEWPID|syscall.CLONE_NEWUTS)
+			if !inside {
 				return
 			}
 			err := errors.Join(unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""), unix.Mount("proc", "/proc", "proc", 0, ""), c.build(scratch))
@@ -115,35 +111,5 @@ func TestRealFacterInContainers(t *testing.T) {
 				return got, want
 			})
 		})
-	}
-}
-
-// contain runs the test again in namespaces of its own.
-func contain(t *testing.T) {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pattern := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
-	c := exec.CommandContext(t.Context(), program, "-test.v", "-test.run="+pattern)
-	c.Env = append(os.Environ(), contained+"="+t.TempDir())
-	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS}
-	if os.Geteuid() != 0 {
-		c.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
-		c.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
-	}
-	out, err := c.CombinedOutput()
-	var ended *exec.ExitError
-	switch {
-	case err != nil && !errors.As(err, &ended):
-		t.Skipf("no namespaces can be made here: %v", err)
-	case err != nil:
-		t.Errorf("%v\n%s", err, out)
-	case strings.Contains(string(out), "--- SKIP"):
-		t.Skipf("%s", out)
-	case !strings.Contains(string(out), "--- PASS: "+t.Name()+" "):
-		t.Errorf("%s did not run:\n%s", t.Name(), out)
 	}
 }

@@ -28,7 +28,10 @@ type able struct {
 
 // matrix returns what the termini of an indirection can do.
 func (r *Routes) matrix(f row) matrix {
-	if r.engine == nil {
+	switch {
+	case r.process != "":
+		return matrix{instead: "the process does not announce which termini it has"}
+	case r.engine == nil:
 		return matrix{instead: "a recording does not say which termini there were"}
 	}
 	reg := r.engine.Registry()

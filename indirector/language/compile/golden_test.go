@@ -142,18 +142,8 @@ func sanitized(v data.Value) data.Value {
 		return data.OfString("")
 	case data.Symbol:
 		return data.OfString(v.Str())
-	case data.List:
-		l := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			l[i] = sanitized(x)
-		}
-		return data.OfList(l)
-	case data.Hash:
-		h := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			h[i] = data.Pair{Key: sanitized(p.Key), Value: sanitized(p.Value)}
-		}
-		return data.OfHash(h)
+	case data.List, data.Hash:
+		return v.Map(sanitized)
 	}
 	return v
 }

@@ -107,18 +107,8 @@ func (s *Site) call(ctx context.Context, name string, given []data.Value) (data.
 // a Sensitive is written as rich data has it.
 func forTypes(v data.Value) data.Value {
 	switch v.Kind() {
-	case data.List:
-		all := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			all[i] = forTypes(x)
-		}
-		return data.OfList(all)
-	case data.Hash:
-		all := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			all[i] = data.Pair{Key: forTypes(p.Key), Value: forTypes(p.Value)}
-		}
-		return data.OfHash(all)
+	case data.List, data.Hash:
+		return v.Map(forTypes)
 	case data.Rich:
 		if inner, ok := types.Unwrap(v); ok {
 			return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", forTypes(inner))})

@@ -369,18 +369,8 @@ func words(v data.Value) data.Value {
 	switch v.Kind() {
 	case data.Symbol, data.Rich:
 		return data.OfString(v.Text())
-	case data.List:
-		all := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			all[i] = words(x)
-		}
-		return data.OfList(all)
-	case data.Hash:
-		all := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			all[i] = data.Pair{Key: words(p.Key), Value: words(p.Value)}
-		}
-		return data.OfHash(all)
+	case data.List, data.Hash:
+		return v.Map(words)
 	}
 	return v
 }

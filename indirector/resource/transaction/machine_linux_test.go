@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/host/namespacetest"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/system"
@@ -132,16 +132,12 @@ func TestFilesThatChange(t *testing.T) {
 	}
 }
 
-// inside is set in a process that has mounts of its own: to a directory for them.
-const inside = "INDIRTUI_TEST_MOUNTS"
-
 // TestHostileDisks writes to a disk that is full and to one that is read-only, in a
 // namespace of its own: what was there stays.
 func TestHostileDisks(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv(inside)
-	if dir == "" {
-		alone(t)
+	dir, inside := namespacetest.Enter(t, syscall.CLONE_NEWNS)
+	if !inside {
 		return
 	}
 	if err := unix.Mount("", "/", "", unix.MS_PRIVATE|unix.MS_REC, ""); err != nil {
@@ -180,32 +176,5 @@ func TestHostileDisks(t *testing.T) {
 				t.Errorf("there are %v, with %q, %v", entries, text, err)
 			}
 		})
-	}
-}
-
-// alone runs the test again in a process with mounts of its own.
-func alone(t *testing.T) {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.CommandContext(t.Context(), program, "-test.v", "-test.run=^"+t.Name()+"$")
-	c.Env = append(os.Environ(), inside+"="+t.TempDir())
-	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if os.Geteuid() != 0 {
-		c.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		c.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
-		c.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
-	}
-	out, err := c.CombinedOutput()
-	var ended *exec.ExitError
-	switch {
-	case err != nil && !errors.As(err, &ended):
-		t.Skipf("no namespace can be made here: %v", err)
-	case err != nil:
-		t.Errorf("%v\n%s", err, out)
-	case strings.Contains(string(out), "--- SKIP"):
-		t.Skipf("%s", out)
 	}
 }

@@ -148,18 +148,8 @@ func sanitize(v data.Value) data.Value {
 		return v
 	}
 	switch v.Kind() {
-	case data.List:
-		l := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			l[i] = sanitize(x)
-		}
-		return data.OfList(l)
-	case data.Hash:
-		h := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			h[i] = data.Pair{Key: sanitize(p.Key), Value: sanitize(p.Value)}
-		}
-		return data.OfHash(h)
+	case data.List, data.Hash:
+		return v.Map(sanitize)
 	}
 	return data.OfString(v.Text())
 }

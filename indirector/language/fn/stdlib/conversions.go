@@ -139,18 +139,8 @@ func parseHOCON(c *call) (data.Value, error) {
 // plain returns a value as Ruby's writers see it: what they do not know is a text.
 func plain(v data.Value) data.Value {
 	switch v.Kind() {
-	case data.List:
-		out := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			out[i] = plain(x)
-		}
-		return data.OfList(out)
-	case data.Hash:
-		out := make([]data.Pair, v.Len())
-		for i, p := range v.Hash() {
-			out[i] = data.Pair{Key: plain(p.Key), Value: plain(p.Value)}
-		}
-		return data.OfHash(out)
+	case data.List, data.Hash:
+		return v.Map(plain)
 	case data.Rich:
 		return rubyText(v)
 	}
