@@ -327,6 +327,11 @@ module IndirtuiProbe
       [@out, @in].each { |s| close(s) }
     end
 
+    # Whether the other side has written within two of its pings: it may be busy.
+    def alive?
+      @first && IndirtuiProbe.now - @last_line < 2_500_000_000
+    end
+
     # The process ends.
     def finish(status)
       return if @over
@@ -336,7 +341,8 @@ module IndirtuiProbe
         append(line, true)
         flush
         till = IndirtuiProbe.now + 2_000_000_000
-        flush while !@buffer.empty? && !@over && IndirtuiProbe.now < till && IO.select(nil, [@out], nil, 0.1) # as long as the other side reads
+        patience = alive? ? 1 : 0.1
+        flush while !@buffer.empty? && !@over && IndirtuiProbe.now < till && IO.select(nil, [@out], nil, patience) # as long as the other side reads
       end
       over
     end
