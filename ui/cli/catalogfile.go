@@ -51,6 +51,9 @@ func (p *program) catalogFile(arg string) (*model.Catalog, error) {
 
 // keptFile reads a catalog, a plan or a report in a file; - is standard input.
 func (p *program) keptFile(arg string) (command.Kept, error) {
+	if filepath.Ext(arg) == ".pp" {
+		return command.Kept{}, &command.UsageError{What: fmt.Sprintf("%q is a manifest, and no catalog", arg), Advice: "indirtui apply MANIFEST prints its plan"}
+	}
 	b, err := p.catalogText(arg)
 	if err != nil {
 		return command.Kept{}, err
