@@ -124,10 +124,10 @@ func (r *Requests) Keep(ctx context.Context, b BucketServer, name string, conten
 	}
 	key := "filebucket://" + net.JoinHostPort(b.Host, b.Port) + "/" + file.Key() + "/" + name
 	resp, err := r.Do(ctx, indirector.NewRequest("file_bucket_file", indirector.Head, key, nil, nil))
-	if err == nil && resp.Value != true {
+	if errors.Is(err, indirector.ErrNotFound) || err == nil && resp.Value != true {
 		_, err = r.Do(ctx, indirector.NewRequest("file_bucket_file", indirector.Save, key, file, nil))
 	}
-	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+	if err != nil {
 		return "", errors.New(indirector.Message(err))
 	}
 	return file.Checksum, nil

@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/systemtest"
 	"indirtui/indirector/resource/transaction"
+	"indirtui/traces"
 )
 
 // A versions has contents of files, and notes what it is asked.
@@ -83,14 +84,17 @@ func TestStatic(t *testing.T) {
 func TestServerBucket(t *testing.T) {
 	t.Parallel()
 	const sum = "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"
-	for _, has := range []bool{false, true} {
-		t.Run(fmt.Sprint("the server has it: ", has), func(t *testing.T) {
+	for name, has := range map[string]any{"the server has it": true, "the server does not have it": false, "the server has nothing": nil} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			systemtest.Tree{"f": {Content: "a\n"}}.Plant(t, p.dir+"/root")
 			var asked []string
 			do := func(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
 				asked = append(asked, fmt.Sprint(req.Verb, " ", req.Key))
+				if has == nil && req.Verb == indirector.Head {
+					return nil, indirector.NotFound(traces.ReturnedNil, "")
+				}
 				return &indirector.Response{Value: has}, nil
 			}
 			text := `{"name": "n", "version": 1, "catalog_format": 2, "environment": "production", "edges": [], "classes": [], "resources": [
@@ -101,7 +105,7 @@ func TestServerBucket(t *testing.T) {
 				Settings: agent(m), System: m, Types: allTypes(), Buckets: &providers.Requests{Do: do},
 			})
 			want := []string{"head filebucket://bucket.example.com:8140/sha256/" + sum + "/" + p.dir + "/root/f"}
-			if !has {
+			if has != true {
 				want = append(want, strings.Replace(want[0], "head", "save", 1))
 			}
 			if !slices.Equal(asked, want) || result.Exit != 2 {
