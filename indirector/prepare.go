@@ -2,6 +2,7 @@ package indirector
 
 import (
 	"fmt"
+	"strings"
 
 	"indirtui/traces"
 )
@@ -60,8 +61,30 @@ func (c *call) openPrimary() error {
 	return c.to.primaryHolder.open(c.x)
 }
 
-// own returns the route with the request's own choices on top.
+// An ownRoute is a route with the choices of a request on top.
+type ownRoute struct {
+	terminus, cache string
+	by              traces.SourceKind
+	source          string
+	to              *resolved
+}
+
+// own returns the route with the request's own choices on top. Those of a run all want the
+// same, so the last one is kept until routes change; but not one with a wrapper, which
+// counts for its request alone.
 func (x *Indirector) own(to *resolved, req *Request) *resolved {
+	last := to.own.Load()
+	if last != nil && last.terminus == req.Terminus && last.cache == req.Cache && last.by == req.By && last.source == req.Source {
+		return last.to
+	}
+	own := x.makeOwn(to, req)
+	if !strings.Contains(req.Terminus+req.Cache, "(") {
+		to.own.Store(&ownRoute{req.Terminus, req.Cache, req.By, req.Source, own})
+	}
+	return own
+}
+
+func (x *Indirector) makeOwn(to *resolved, req *Request) *resolved {
 	source, place := req.By, req.Source
 	if source == traces.NoSource {
 		source, place = traces.FromRequest, "this request"

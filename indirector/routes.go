@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"indirtui/traces"
@@ -103,6 +104,7 @@ type resolved struct {
 	// else the setting runinterval. Dated is why. Rule IND-EXP-02.
 	ttl   func() time.Duration
 	dated traces.Because
+	own   *atomic.Pointer[ownRoute] // the last one that was made of this
 }
 
 // ParseTTL reads a ttl: a number of seconds, which Puppet would also take if it is
@@ -122,7 +124,7 @@ func (x *Indirector) newTable(routes Routes, before *table, anew, slot string) *
 	around := x.around.Load()
 	for i := range x.cfg.Registry.specs {
 		spec := &x.cfg.Registry.specs[i]
-		r := &resolved{spec: spec, route: routes[spec.Name], around: around}
+		r := &resolved{spec: spec, route: routes[spec.Name], around: around, own: new(atomic.Pointer[ownRoute])}
 		r.primary, r.cache = r.route.Primary.Winner(), r.route.Cache.Winner()
 		r.ttl, r.dated = around.ttl, traces.Because{Reason: traces.TTL}
 		if c := r.route.TTL.Winner(); c.Terminus != "" {

@@ -110,7 +110,7 @@ func benchIndirector(b *testing.B, r traces.Recorder, kind, terminus, cache stri
 	}
 	x, err := indirector.New(indirector.Config{
 		Registry: registry, Recorder: r,
-		Settings: values{"clientyamldir": dir, "client_datadir": dir, "rich_data": "true"},
+		Settings: values{"clientyamldir": dir, "client_datadir": dir, "rich_data": "true", "sqlite_database": dir + "/stores.db"},
 		Routes:   indirector.Routes{"node": {Primary: route("plain")}, kind: {Primary: route(terminus), Cache: route(cache)}},
 	})
 	if err != nil {
@@ -134,6 +134,30 @@ func repeat(b *testing.B, x *indirector.Indirector, reqs ...*indirector.Request)
 	for i := 0; b.Loop(); i++ {
 		if _, err := x.Do(ctx, reqs[i%len(reqs)]); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkStored measures what tracing adds to the requests of a store.
+func BenchmarkStored(b *testing.B) {
+	facts, catalog := benchInstance(b, "facts"), benchInstance(b, "catalog")
+	for _, inst := range []struct {
+		kind string
+		indirector.Instance
+	}{{"facts", facts}, {"catalog", catalog}} {
+		for _, traced := range []string{"untraced", "traced"} {
+			var r traces.Recorder
+			if traced == "traced" {
+				r = openStore(b)
+			}
+			x := benchIndirector(b, r, inst.kind, "sqlite", "")
+			save := &indirector.Request{Indirection: inst.kind, Verb: indirector.Save, Instance: inst.Instance}
+			ask(b, x, save)
+			b.Run("save_"+inst.kind+"/"+traced, func(b *testing.B) { repeat(b, x, save) })
+			if inst.kind == "facts" { // catalogs are not found again
+				find := &indirector.Request{Indirection: inst.kind, Verb: indirector.Find, Key: inst.Key()}
+				b.Run("find_facts/"+traced, func(b *testing.B) { repeat(b, x, find) })
+			}
 		}
 	}
 }

@@ -54,9 +54,15 @@ func (t *Trace) Completed() *Trace {
 		return t
 	}
 	all := *t
-	all.Spans, all.Later = t.Later.append(slices.Clone(t.Spans)), Later{}
-	slices.SortStableFunc(all.Spans, func(a, b Span) int { return a.ID - b.ID })
+	all.Spans, all.Later = t.Later.Insert(append(make([]Span, 0, len(t.Spans)+t.Later.Maker.Len()), t.Spans...)), Later{}
 	return &all
+}
+
+// Insert returns the spans of a trace, which it may change, with these at their places.
+func (l *Later) Insert(spans []Span) []Span {
+	spans = l.append(spans)
+	slices.SortStableFunc(spans, func(a, b Span) int { return a.ID - b.ID })
+	return spans
 }
 
 // append appends the spans as those of this request.

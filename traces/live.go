@@ -223,6 +223,8 @@ type Active struct {
 	start time.Time
 	above *Active       // nil directly below a step
 	took  time.Duration // that another process measured; else 0
+	// series is set if it may begin again.
+	series bool
 }
 
 type spanKey struct{}
@@ -234,17 +236,98 @@ func Start(ctx context.Context, kind Kind, name string) (context.Context, *Activ
 	if l == nil {
 		return ctx, nil
 	}
-	a := &Active{live: l, start: l.now(), span: Span{Kind: kind, Name: name}}
-	a.above = above(ctx, l)
+	a := &Active{live: l, above: above(ctx, l)}
+	a.span.Parent, a.span.Step = a.above.place(l)
+	a.Begin(kind, name)
+	return context.WithValue(ctx, spanKey{}, a), a
+}
+
+// Series is Start for spans that follow one another: the first begins when Begin is called,
+// and another one may when it has ended. What begins below them is below the one that is
+// open. About so many are expected, with those below them.
+func Series(ctx context.Context, expected int) (context.Context, *Active) {
+	l := FromContext(ctx)
+	if l == nil {
+		return ctx, nil
+	}
+	a := &Active{live: l, above: above(ctx, l), series: true}
 	a.span.Parent, a.span.Step = a.above.place(l)
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended && l.Trace.Spans == nil {
+		l.Trace.Spans = make([]Span, 0, expected)
+	}
+	return context.WithValue(ctx, spanKey{}, a), a
+}
+
+// Begin opens the next span of a series.
+func (a *Active) Begin(kind Kind, name string) {
+	if a == nil {
+		return
+	}
+	a.start, a.took = a.live.now(), 0
+	a.span = Span{Parent: a.span.Parent, Step: a.span.Step, Kind: kind, Name: name}
+	a.span.ID, a.span.At = a.live.number(a.start)
+}
+
+// number numbers a span that begins, and returns when that is.
+func (l *Live) number(start time.Time) (id int, at time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !l.ended {
-		a.span.At = a.start.Sub(l.Trace.Start)
+		at = start.Sub(l.Trace.Start)
 	}
 	l.lastID++
-	a.span.ID = int(l.lastID)
-	l.mu.Unlock()
-	return context.WithValue(ctx, spanKey{}, a), a
+	return int(l.lastID), at
+}
+
+// add adds a span that has ended.
+func (l *Live) add(s *Span) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	if l.Trace.Spans == nil {
+		l.Trace.Spans = make([]Span, 0, 4) // hardly any request has just one
+	}
+	l.Trace.Spans = append(l.Trace.Spans, *s)
+}
+
+// A Leaf is a span below which none begins. It has no context and takes no memory of its
+// own. The zero value does nothing.
+type Leaf struct {
+	live  *Live
+	above *Active
+	kind  Kind
+	name  string
+	id    int
+	at    time.Duration
+	start time.Time
+}
+
+// StartLeaf opens a span at the place where Start does. End must be called once.
+func StartLeaf(ctx context.Context, kind Kind, name string) Leaf {
+	l := FromContext(ctx)
+	if l == nil {
+		return Leaf{}
+	}
+	f := Leaf{live: l, above: above(ctx, l), kind: kind, name: name, start: l.now()}
+	f.id, f.at = l.number(f.start)
+	return f
+}
+
+// End ends the span with its answer. The error is kept as text.
+func (f *Leaf) End(answer string, why Because, err error) {
+	if f.live == nil {
+		return
+	}
+	s := Span{ID: f.id, Kind: f.kind, Name: f.name, Answer: answer, Because: why, At: f.at, Took: max(f.live.since(f.start), 1)}
+	s.Parent, s.Step = f.above.place(f.live)
+	if err != nil {
+		s.Err = err.Error()
+	}
+	f.live.add(&s)
 }
 
 // Attr notes a fact about the span.
@@ -284,13 +367,9 @@ func (a *Active) End(answer string, why Because, err error) {
 	if err != nil {
 		a.span.Err = err.Error()
 	}
-	a.live.mu.Lock()
-	defer a.live.mu.Unlock()
-	if !a.live.ended {
-		if a.live.Trace.Spans == nil {
-			a.live.Trace.Spans = make([]Span, 0, 4) // hardly any request has just one
-		}
-		a.live.Trace.Spans = append(a.live.Trace.Spans, a.span)
+	a.live.add(&a.span)
+	if a.series {
+		a.span.ID = 0 // what begins before the next one is not below it
 	}
 }
 
@@ -304,8 +383,11 @@ func above(ctx context.Context, l *Live) *Active {
 
 // place is where a span of l below a belongs; a may be nil.
 func (a *Active) place(l *Live) (parent int, step Step) {
-	if a == nil {
+	switch {
+	case a == nil:
 		return 0, l.Step
+	case a.span.ID == 0: // of a series of which none is open
+		return a.span.Parent, a.span.Step
 	}
 	return a.span.ID, a.span.Step
 }

@@ -29,11 +29,19 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 // complete returns t with all spans, redacted; it is t itself if none are missing.
 func (s *Store) complete(t *traces.Trace) *traces.Trace {
 	m := t.Completed()
-	if m != t && s.opts.RedactText != nil {
-		r := &texts{redact: s.opts.RedactText, pairs: &s.pairs}
-		m.Spans = each(r, m.Spans, (*texts).span)
+	if m != t {
+		m.Spans = s.redactSpans(m.Spans)
 	}
 	return m
+}
+
+// redactSpans returns the spans without secrets: the same ones if there are none.
+func (s *Store) redactSpans(spans []traces.Span) []traces.Span {
+	if s.opts.RedactText == nil {
+		return spans
+	}
+	r := &texts{redact: s.opts.RedactText, pairs: &s.pairs}
+	return each(r, spans, (*texts).span)
 }
 
 // values gives m values of its own, with the rendered instance, and returns the
@@ -245,6 +253,9 @@ type texts struct {
 
 // each redacts the elements of a slice, and returns it, or a copy if one has changed.
 func each[T any](r *texts, all []T, redact func(*texts, *T)) []T {
+	if len(all) == 0 {
+		return all
+	}
 	outer, own := r.changed, false
 	var e T
 	for i := range all {

@@ -265,6 +265,7 @@ type work struct {
 	out      []byte  // not yet written
 	offsets  []int64 // of slots, then of rows
 	bodies   []newBody
+	spans    []traces.Span // of one line
 	redacted uint64
 	dropped  uint64
 }
@@ -296,7 +297,7 @@ func (s *Store) take(w *work) bool {
 	g := &s.ring
 	*w = work{
 		from: g.taken, slots: w.slots[:0], raw: w.raw[:0], replays: w.replays[:0], rows: w.rows[:0],
-		writing: s.file.f != nil && s.file.err == nil, base: s.file.size, out: w.out[:0], offsets: w.offsets[:0], bodies: w.bodies[:0],
+		writing: s.file.f != nil && s.file.err == nil, base: s.file.size, out: w.out[:0], offsets: w.offsets[:0], bodies: w.bodies[:0], spans: w.spans[:0],
 	}
 	late := s.urgent()
 	w.overrun = g.overrun && len(g.flushes) == 0 && !late
@@ -395,7 +396,7 @@ func (s *Store) processSlot(w *work, i int) {
 	sl := &w.slots[i]
 	w.raw = append(w.raw, sl.trace)
 	raw := sl.trace
-	if w.writing || s.opts.Ended != nil {
+	if s.opts.Ended != nil {
 		raw = raw.Completed()
 	}
 	t, redacted := s.finish(raw, sl.instance)
@@ -426,7 +427,15 @@ func (s *Store) processSlot(w *work, i int) {
 		return
 	}
 	w.offsets = append(w.offsets, w.base+int64(len(w.out)))
+	if t.Later.Maker == nil {
+		w.out = appendTrace(w.out, t, w.replays[i])
+		return
+	}
+	kept := t.Spans // a line has all spans; who looks at the trace makes them again
+	w.spans = s.redactSpans(t.Later.Insert(append(w.spans[:0], kept...)))
+	t.Spans = w.spans
 	w.out = appendTrace(w.out, t, w.replays[i])
+	t.Spans = kept
 }
 
 // writeOut writes what there is. When that fails, the recording ends where the
@@ -461,6 +470,9 @@ func (s *Store) writeOut(w *work) {
 // sizeOf is an estimate of what t needs beside itself.
 func sizeOf(t *traces.Trace) int64 {
 	n := len(t.Key) + len(t.Error)
+	if t.Later.Maker != nil {
+		n += 64 * t.Later.Maker.Len()
+	}
 	for i := range t.Spans {
 		n += int(unsafe.Sizeof(t.Spans[i])) + len(t.Spans[i].Name) + len(t.Spans[i].Answer) + 64*len(t.Spans[i].Attrs)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -24,15 +25,15 @@ func (s *System) Stat(ctx context.Context, name string) (providers.Info, error) 
 }
 
 func look(ctx context.Context, what, name string, call func(string) (os.FileInfo, error)) (providers.Info, error) {
-	end := looked(ctx, what, name)
+	span := looked(ctx, what, name)
 	info, err := call(name)
 	if err != nil {
-		end("", err)
+		span.end("", err)
 		return providers.Info{}, err
 	}
 	i := providers.Info{Kind: kind(info.Mode()), Mode: bits(info.Mode()), Size: info.Size(), MTime: info.ModTime(), CTime: ctime(info), ATime: atime(info)}
 	i.UID, i.GID = owner(info)
-	end(i.Kind, nil)
+	span.end(i.Kind, nil)
 	return i, nil
 }
 
@@ -83,8 +84,8 @@ func modeOf(m fs.FileMode) fs.FileMode {
 }
 
 func (s *System) ReadFile(ctx context.Context, name string) (content []byte, err error) {
-	end := looked(ctx, "read", name)
-	defer func() { end(fmt.Sprint(len(content), " bytes"), err) }()
+	span := looked(ctx, "read", name)
+	defer func() { span.end(strconv.Itoa(len(content))+" bytes", err) }()
 	f, err := open(name)
 	if err != nil {
 		return nil, err
@@ -103,9 +104,9 @@ func open(name string) (*os.File, error) {
 }
 
 func (s *System) Open(ctx context.Context, name string) (io.ReadCloser, error) {
-	end := looked(ctx, "open", name)
+	span := looked(ctx, "open", name)
 	f, err := open(name)
-	end("", err)
+	span.end("", err)
 	if err != nil {
 		return nil, err
 	}
@@ -113,26 +114,26 @@ func (s *System) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 func (s *System) ReadDir(ctx context.Context, name string) ([]string, error) {
-	end := looked(ctx, "list", name)
+	span := looked(ctx, "list", name)
 	entries, err := os.ReadDir(name)
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name()
 	}
-	end(fmt.Sprint(len(names), " entries"), err)
+	span.end(strconv.Itoa(len(names))+" entries", err)
 	return names, err
 }
 
 func (s *System) Readlink(ctx context.Context, name string) (string, error) {
-	end := looked(ctx, "read link", name)
+	span := looked(ctx, "read link", name)
 	target, err := os.Readlink(name)
-	end(target, err)
+	span.end(target, err)
 	return target, err
 }
 
 // Replace writes a file anew.
 func (s *System) Replace(ctx context.Context, name string, content []byte, mode fs.FileMode) error {
-	end := looked(ctx, "write", name)
+	span := looked(ctx, "write", name)
 	o := files.Options{}
 	if _, err := os.Stat(name); err != nil {
 		o.Mode = mode
@@ -141,7 +142,7 @@ func (s *System) Replace(ctx context.Context, name string, content []byte, mode 
 		name = to // what it links to is written, as by copying over it
 	}
 	err := files.Write(name, content, o)
-	end(fmt.Sprint(len(content), " bytes"), err)
+	span.end(strconv.Itoa(len(content))+" bytes", err)
 	return err
 }
 
@@ -154,21 +155,21 @@ func (s *System) ReplaceAs(ctx context.Context, name string, content []byte, as 
 	if os.Geteuid() == 0 {
 		c.User = &as
 	}
-	end := looked(ctx, "write", name)
+	span := looked(ctx, "write", name)
 	result, err := s.run(ctx, c)
 	if err == nil && result.Exit != 0 {
 		err = fmt.Errorf("write %q as user %d: %s", name, as.UID, strings.TrimSpace(string(result.Output)))
 	}
-	end(fmt.Sprint(len(content), " bytes"), err)
+	span.end(strconv.Itoa(len(content))+" bytes", err)
 	return err
 }
 
 // Write writes a temporary file, gives it mode and owner of what was there, and lets it
 // take its place. Rule RES-FILE-06.
 func (s *System) Write(ctx context.Context, name string, w providers.Writing) error {
-	end := looked(ctx, "write", name)
+	span := looked(ctx, "write", name)
 	err := write(name, w)
-	end("written", err)
+	span.end("written", err)
 	return err
 }
 
@@ -315,6 +316,7 @@ func (s *System) Lchown(ctx context.Context, name string, o providers.Owner) err
 
 // change notes what was done.
 func change(ctx context.Context, what, name string, err error) error {
-	looked(ctx, what, name)("done", err)
+	span := looked(ctx, what, name)
+	span.end("done", err)
 	return err
 }

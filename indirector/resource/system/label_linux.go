@@ -13,8 +13,9 @@ const label = "security.selinux"
 // Context reads the context of a file, a link itself.
 func (s *System) Context(ctx context.Context, name string) (string, error) {
 	b := make([]byte, 4096)
+	span := looked(ctx, "label of", name)
 	n, err := unix.Lgetxattr(name, label, b)
-	looked(ctx, "label of", name)("", err)
+	span.end("", err)
 	if err != nil {
 		return "", err
 	}

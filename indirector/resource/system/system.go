@@ -191,14 +191,20 @@ func (s *System) command(ctx context.Context, c *providers.Command) *exec.Cmd {
 	return run
 }
 
-// A span of a file.
-func looked(ctx context.Context, what, path string) func(answer string, err error) {
-	_, span := traces.Start(ctx, traces.File, what+" "+path)
-	return func(answer string, err error) {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			span.End("not there", traces.Because{Reason: traces.NotFound, About: path}, nil)
-			return
-		}
-		span.End(answer, traces.Because{}, err)
+// A fileSpan is the span of a file that is looked at, or changed.
+type fileSpan struct {
+	span traces.Leaf
+	path string
+}
+
+func looked(ctx context.Context, what, path string) fileSpan {
+	return fileSpan{traces.StartLeaf(ctx, traces.File, what+" "+path), path}
+}
+
+func (f *fileSpan) end(answer string, err error) {
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		f.span.End("not there", traces.Because{Reason: traces.NotFound, About: f.path}, nil)
+		return
 	}
+	f.span.End(answer, traces.Because{}, err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"indirtui/indirector"
@@ -105,7 +106,7 @@ func (a *application) retrieve() error {
 		return err
 	})
 	a.read(pairs)
-	a.after(a.r, Answer{Step: Retrieve, Text: fmt.Sprint(len(pairs), " properties"), Err: err})
+	a.after(a.r, Answer{Step: Retrieve, Text: strconv.Itoa(len(pairs)) + " properties", Err: err})
 	return err
 }
 

@@ -16,34 +16,39 @@ type steps struct {
 	r     *Resource
 	stops *indirector.CodeStops // nil: nothing holds
 	is    map[string]data.Value // what was read
-	above context.Context
-	open  *traces.Active
-	at    Step
+	span  *traces.Active        // of the step that is being taken, one after the other
+	at    Step                  // that is being taken; "" is none
 
 	because traces.Because // of what became of the resource, where its events do not show it
 	left    bool           // something was left out because the user wants that
 	as      string         // how that leaves the resource: "it is not refreshed"; may be ""
 }
 
-func newSteps(t *transaction, r *Resource) *steps {
-	return &steps{t: t, r: r, stops: indirector.CodeStopsOf(t.ctx)}
+// usualSpans is how many spans a file has that is as it should be.
+const usualSpans = 10
+
+// newSteps returns the steps of a resource, and the context for what is done in them.
+func newSteps(ctx context.Context, t *transaction, r *Resource) (context.Context, *steps) {
+	s := &steps{t: t, r: r, stops: indirector.CodeStopsOf(ctx)}
+	ctx, s.span = traces.Series(ctx, usualSpans)
+	return ctx, s
 }
 
 // begin opens the span of a step.
 func (s *steps) begin(step Step, property string) {
 	s.close()
-	s.above, s.at = s.t.ctx, step
-	s.t.ctx, s.open = traces.Start(s.t.ctx, traces.Note, stepName(step, property))
+	s.at = step
+	s.span.Begin(traces.Note, stepName(step, property))
 }
 
 // end closes the span of a step with its answer.
 func (s *steps) end(a Answer) {
-	if s.open == nil || s.at != a.Step {
+	if s.at != a.Step {
 		s.begin(a.Step, a.Property)
 	}
 	because := a.because()
-	s.open.End(a.Text, because, a.Err)
-	s.open, s.t.ctx = nil, s.above
+	s.span.End(a.Text, because, a.Err)
+	s.at = ""
 	switch {
 	case a.Text == skippedText:
 		s.because = because
@@ -58,9 +63,9 @@ func (s *steps) end(a Answer) {
 
 // close ends a step that nothing came of.
 func (s *steps) close() {
-	if s.open != nil {
-		s.open.End("", traces.Because{}, nil)
-		s.open, s.t.ctx = nil, s.above
+	if s.at != "" {
+		s.span.End("", traces.Because{}, nil)
+		s.at = ""
 	}
 }
 
@@ -111,6 +116,9 @@ func stepName(step Step, property string) string {
 
 // because is the reason as traces have it.
 func (a *Answer) because() traces.Because {
+	if a.Because == "" && a.Detail == "" && a.Chain == nil {
+		return traces.Because{}
+	}
 	b := traces.Because{Reason: traces.ParseReason(string(a.Because)), About: a.Detail}
 	if b.About == "" {
 		b.About = strings.Join(texts(a.Chain), ", ")

@@ -137,9 +137,8 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 		return Taken{Outcome: traces.Skipped, Because: traces.Because{Reason: traces.ByYou, About: "the run was ended"}}, nil
 	}
 	was := v.t.ctx
-	v.t.ctx = ctx
-	steps := newSteps(v.t, v.r)
-	v.t.visiting = steps
+	within, steps := newSteps(ctx, v.t, v.r)
+	v.t.ctx, v.t.visiting = within, steps
 	defer func() {
 		steps.close()
 		v.t.ctx, v.t.visiting = was, nil
@@ -234,11 +233,13 @@ func (t *transaction) passed(r *Resource) error {
 	if t.visiting == nil {
 		return nil
 	}
-	answers := []Answer{{Step: Dependencies, Text: "none has failed"}, {Step: Schedule, Text: "its turn"}}
+	answers := [3]Answer{{Step: Dependencies, Text: "none has failed"}, {Step: Schedule, Text: "its turn"}}
+	n := 2
 	if r.RAL != nil && r.RAL.Provider != nil {
-		answers = append(answers, Answer{Step: Provider, Text: r.RAL.Provider.Name})
+		answers[n] = Answer{Step: Provider, Text: r.RAL.Provider.Name}
+		n++
 	}
-	for _, a := range answers {
+	for _, a := range answers[:n] {
 		if err := t.stop(r, a.Step, ""); err != nil {
 			return err
 		}
