@@ -3,6 +3,7 @@
 # there has the same name here.
 module IndirtuiProbe
   module Redact
+    autoload :Table, File.join(HOME, 'table.rb')
     FARTHEST = 4096 # how far from its beginning a secret is recognized, in bytes
     LINE = 256      # how far back the program of a flag is looked for
     DEEPEST = 1000  # below this depth all of a value is redacted

@@ -347,3 +347,4 @@ module IndirtuiProbe
     end
   end
 end
+require File.join(IndirtuiProbe::HOME, 'asking.rb')
