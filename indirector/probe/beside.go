@@ -106,13 +106,11 @@ func (d *decoder) exchange(x *exchange) error {
 	me := d.number(number)
 	t.ID = me.id
 	me.run = t.Run
-	if t.ID = d.o.Store.Begin(t); t.ID != me.id {
-		me.id = t.ID
-	}
+	d.o.ended(t)
+	me.id = d.o.Store.Keep(t, nil)
 	d.mu.Lock()
 	d.numbers.set(number, me)
 	d.mu.Unlock()
-	d.o.end(t)
 	d.count(func(p *Process) { p.Requests++ })
 	return nil
 }

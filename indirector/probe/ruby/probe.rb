@@ -47,7 +47,7 @@ module IndirtuiProbe
 
   class << self
     attr_reader :path, :last, :lacks, :link, :installed, :coming
-    attr_accessor :faults, :traces, :server
+    attr_accessor :faults, :traces
 
     # Takes what started the probe out of the environment, which commands and
     # classifiers inherit.
@@ -99,7 +99,14 @@ module IndirtuiProbe
       @coming = coming if coming && !@late
     end
 
+    # This is Puppet Server: which requests come in is of interest from the first one on.
+    def server=(on)
+      @server = on
+      @coming[:request] = nil if @coming
+    end
+
     def there?(place, owner)
+      return defined?(::Puppet::Network::HTTP::Request) if place == :request
       owner = owner.singleton_class if place == :log
       owner.method_defined?(LAST[place]) || owner.private_method_defined?(LAST[place])
     end
