@@ -9,6 +9,10 @@ module IndirtuiProbe
     ['Puppet::Indirector::Indirection', :terminus, 'termini are not seen'],
     ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
     ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
+    ['Puppet::Util::Execution', :execute, 'commands of termini are not seen'],
+    ['Puppet::FileSystem', :read, 'files that termini read are not seen'],
+    ['Puppet::FileSystem', :replace_file, 'files that termini write are not seen'],
+    ['Puppet::FileSystem', :unlink, 'files that termini remove are not seen'],
     ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
   ].freeze
 
@@ -129,6 +133,7 @@ module IndirtuiProbe
         [[PrepareHook, :prepare], [AuthorizeHook, :check_authorization], [CacheHook, :find_in_cache], [TerminusHook, :terminus]].each do |mod, name|
           prepend_to(c, mod, [name])
         end
+        Work.hook
       end
 
       # The other side wants other termini: what Puppet asks for them is hooked.
