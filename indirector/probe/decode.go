@@ -35,9 +35,10 @@ type decoder struct {
 	mu      sync.Mutex // guards the fields below
 	process Process
 	numbers numbers
-	newest  uint64            // the highest number of a request
-	table   []*Route          // in the order in which they were announced
-	running map[uint64]uint64 // the numbers of requests that run, by those of the store
+	newest  uint64                     // the highest number of a request
+	table   []*Route                   // in the order in which they were announced
+	running map[uint64]uint64          // the numbers of requests that run, by those of the store
+	wanted  map[uint64][]chan answered // those whose value was asked for
 }
 
 // A Route is what a process has announced about an indirection: the candidates
@@ -94,8 +95,9 @@ func (n *numbers) set(number uint64, k known) {
 func newDecoder(o *Options, first []byte) (*decoder, error) {
 	d := &decoder{
 		o: o, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{}, running: map[uint64]uint64{},
-		asker: func(*traces.Traceparent) (known, bool) { return known{}, false },
-		held:  func(*Held) {}, went: func(uint64, error) {},
+		wanted: map[uint64][]chan answered{},
+		asker:  func(*traces.Traceparent) (known, bool) { return known{}, false },
+		held:   func(*Held) {}, went: func(uint64, error) {},
 	}
 	d.process.Since = o.now()
 	if err := take(first, d.describe); err != nil {
@@ -183,12 +185,7 @@ func (d *decoder) line(b []byte) error {
 		})
 	case "refused":
 		err = take(b, func(r *refused) error {
-			text := fmt.Sprintf("%s %d is refused: %s", r.What, r.ID, r.Why)
-			if r.What == "swap" {
-				d.swapped(r.ID, text, true)
-			} else {
-				d.event("%s", text)
-			}
+			d.refused(r)
 			return nil
 		})
 	case "dropped":
@@ -204,6 +201,18 @@ func (d *decoder) line(b []byte) error {
 		err = fmt.Errorf("line %q: %w", kind, err)
 	}
 	return err
+}
+
+// refused takes what a process cannot do.
+func (d *decoder) refused(r *refused) {
+	text := fmt.Sprintf("%s %d is refused: %s", r.What, r.ID, r.Why)
+	switch {
+	case r.What == "swap":
+		d.swapped(r.ID, text, true)
+	case r.What == "open" && d.opened(uint64(r.ID), answered{err: errors.New(d.o.redacted(r.Why))}):
+	default:
+		d.event("%s", text)
+	}
 }
 
 // swapped notes what became of a swap.

@@ -185,6 +185,7 @@ module IndirtuiProbe
           "\"mono\":#{IndirtuiProbe.now},\"wall\":#{@wall + IndirtuiProbe.now}"
       if @ready
         b << ",\"argv\":#{Text.json(Redact.line([$0] + ARGV))},\"certname\":#{Text.json(Settings.value(:certname).to_s)},\"settings\":[#{Settings.all.join(',')}]"
+        b << ",\"instances\":#{Pool.instances},\"borrow\":#{Pool.borrow}" if IndirtuiProbe.server && Pool.instances
       end
       b << ',"can":["hold","edit.key","edit.flags","edit.env","edit.options","value","fail","swap","values"],"lacks":['
       b << IndirtuiProbe.lacks.map { |name, what| "[#{Text.json(name)},#{Text.json(what)}]" }.join(',') << ']}'
