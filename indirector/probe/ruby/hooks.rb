@@ -59,7 +59,7 @@ module IndirtuiProbe
       return unless link.equal?(@link)
       r.result = result
       Values.keep(r, result)
-      return link.finished(r.plain_line) if r.plain?
+      return r.write_plain if r.plain?
       if r.done then r.settle
       else
         r.error ||= Left.new('left by throw, or its thread was killed')

@@ -23,7 +23,7 @@ module IndirtuiProbe
 
   class Link
     MOST = 256 * 1024    # bytes that wait to be written
-    BATCH = 16 * 1024    # bytes that are written at once by requests
+    BATCH = 64 * 1024    # bytes that are written at once by requests
     LONGEST = 64 * 1024  # of a line, in bytes
     TICK = 0.05          # seconds between writes of what waits
     SLOW = 50_000_000    # ns after which a running request is announced
@@ -250,6 +250,20 @@ module IndirtuiProbe
     def finished(line)
       @requests += 1
       write(line)
+    end
+
+    # The same of a line in four parts, with its end, for which no room is made that is
+    # thrown away again.
+    def finished_in_parts(head, front, middle, back)
+      @requests += 1
+      @lock.synchronize do
+        if @buffer.bytesize > MOST + @value
+          @dropped += 1
+        else
+          @buffer << head << front << middle << back
+        end
+        flush if @buffer.bytesize > BATCH && !@full
+      end
     end
 
     # Holds @lock.
