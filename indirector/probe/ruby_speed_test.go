@@ -71,7 +71,7 @@ func BenchmarkRubyApply(b *testing.B) {
 		}
 	}
 	beside(b, func(dir string) []string {
-		manifest := fmt.Sprintf(`range(0, 199).each |$i| { file { "%s/${i}": source => "puppet:///modules/demo/${i}" } }`, dir)
+		manifest := fmt.Sprintf(`Integer[0, 199].each |$i| { file { "%s/${i}": source => "puppet:///modules/demo/${i}" } }`, dir)
 		return []string{"apply", "--modulepath", modules, "-e", manifest}
 	})
 }
