@@ -79,7 +79,7 @@ module IndirtuiProbe
         begin
           yield
         rescue Fault => e
-          IndirtuiProbe.fault(e)
+          IndirtuiProbe.fault(e) unless @over # a socket that was closed
         end
       end
     end

@@ -342,8 +342,7 @@ module IndirtuiProbe
     def other_options
       options_hash.map do |name, value|
         next if FLAGS.include?(name.to_sym) || SKIPPED.include?(name.to_sym)
-        text = Values.brief(value)
-        "{\"name\":#{Text.json(name.to_s)},\"value\":#{Text.json(Redact.pair(name.to_s, text))}}"
+        Values.option(name, value)
       end.compact.first(MOST)
     end
   end
