@@ -64,6 +64,7 @@ type Config struct {
 	Remap   map[screen.Action][]string
 	Source  string                          // "in process"; for the line of tabs
 	Tables  func() []session.Table          // the routes of processes that are watched; it may be nil
+	Values  func() session.Values           // asks them for values; it may be nil, and return nil
 	Several func() bool                     // several processes are watched now; it may be nil
 	Watched func() string                   // the processes that are watched now, instead of the source; "" is none. It may be nil
 	Demo    bool                            // it is the demo, which the tour is made for
@@ -282,7 +283,7 @@ func Build(cfg Config) *Model {
 			Now: cfg.Now, Zone: cfg.Zone, After: cfg.Hooks.After, Exec: cfg.Hooks.Exec, Save: cfg.Save, Keep: cfg.Keep, Still: cfg.Still,
 		},
 		Log: cfg.Log, Routes: cfg.Routes, Asker: cfg.Asker, Debugger: cfg.Debugger, Processes: cfg.Processes, Probe: cfg.Probe, Problems: cfg.Problems,
-		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText, Several: cfg.Several, Tables: cfg.Tables,
+		Clear: cfg.Clear, Render: cfg.Render, RedactText: cfg.RedactText, Several: cfg.Several, Tables: cfg.Tables, Values: cfg.Values,
 		State: session.State{Ignored: cfg.Ignored, Writable: cfg.Writable}, Ages: cfg.Ages,
 	}
 	if cfg.Commands != nil {

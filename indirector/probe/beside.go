@@ -18,6 +18,10 @@ func (d *decoder) value(v *value) error {
 	if !ok || v.Request == 0 {
 		return fmt.Errorf("there is no value %.20q of request %d", v.Name, v.Request)
 	}
+	if v.Parts == 0 {
+		d.opened(v.Request, answered{err: errNotRendered})
+		return nil
+	}
 	p := d.parts[v.Request]
 	if p == nil {
 		p = new(parts)
@@ -34,6 +38,9 @@ func (d *decoder) value(v *value) error {
 	}
 	p.texts[i] = append(p.texts[i], v.Text...)
 	p.models[i] = v.Model
+	if v.Part == v.Parts && d.opened(v.Request, answered{values: d.valuesOf(p)}) {
+		d.drop(v.Request)
+	}
 	return nil
 }
 
@@ -106,13 +113,11 @@ func (d *decoder) exchange(x *exchange) error {
 	me := d.number(number)
 	t.ID = me.id
 	me.run = t.Run
-	if t.ID = d.o.Store.Begin(t); t.ID != me.id {
-		me.id = t.ID
-	}
+	d.o.ended(t)
+	me.id = d.o.Store.Keep(t, nil)
 	d.mu.Lock()
 	d.numbers.set(number, me)
 	d.mu.Unlock()
-	d.o.end(t)
 	d.count(func(p *Process) { p.Requests++ })
 	return nil
 }

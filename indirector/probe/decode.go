@@ -24,6 +24,7 @@ type decoder struct {
 
 	offset time.Time // when the monotonic clock was zero
 	conn   [16]byte
+	reader store.WatchedReader
 	routes map[uint64]*Route
 	open   map[uint64]*opened
 	parts  map[uint64]*parts
@@ -34,9 +35,10 @@ type decoder struct {
 	mu      sync.Mutex // guards the fields below
 	process Process
 	numbers numbers
-	newest  uint64            // the highest number of a request
-	table   []*Route          // in the order in which they were announced
-	running map[uint64]uint64 // the numbers of requests that run, by those of the store
+	newest  uint64                     // the highest number of a request
+	table   []*Route                   // in the order in which they were announced
+	running map[uint64]uint64          // the numbers of requests that run, by those of the store
+	wanted  map[uint64][]chan answered // those whose value was asked for
 }
 
 // A Route is what a process has announced about an indirection: the candidates
@@ -93,8 +95,9 @@ func (n *numbers) set(number uint64, k known) {
 func newDecoder(o *Options, first []byte) (*decoder, error) {
 	d := &decoder{
 		o: o, routes: map[uint64]*Route{}, open: map[uint64]*opened{}, parts: map[uint64]*parts{}, running: map[uint64]uint64{},
-		asker: func(*traces.Traceparent) (known, bool) { return known{}, false },
-		held:  func(*Held) {}, went: func(uint64, error) {},
+		wanted: map[uint64][]chan answered{},
+		asker:  func(*traces.Traceparent) (known, bool) { return known{}, false },
+		held:   func(*Held) {}, went: func(uint64, error) {},
 	}
 	d.process.Since = o.now()
 	if err := take(first, d.describe); err != nil {
@@ -150,7 +153,7 @@ func (d *decoder) line(b []byte) error {
 	switch kind {
 	case "begin", "trace", "route":
 		var w store.Watched
-		if w, err = store.ReadWatched(b); err != nil {
+		if w, err = d.reader.Read(b); err != nil {
 			break
 		}
 		switch {
@@ -182,12 +185,7 @@ func (d *decoder) line(b []byte) error {
 		})
 	case "refused":
 		err = take(b, func(r *refused) error {
-			text := fmt.Sprintf("%s %d is refused: %s", r.What, r.ID, r.Why)
-			if r.What == "swap" {
-				d.swapped(r.ID, text, true)
-			} else {
-				d.event("%s", text)
-			}
+			d.refused(r)
 			return nil
 		})
 	case "dropped":
@@ -203,6 +201,18 @@ func (d *decoder) line(b []byte) error {
 		err = fmt.Errorf("line %q: %w", kind, err)
 	}
 	return err
+}
+
+// refused takes what a process cannot do.
+func (d *decoder) refused(r *refused) {
+	text := fmt.Sprintf("%s %d is refused: %s", r.What, r.ID, r.Why)
+	switch {
+	case r.What == "swap":
+		d.swapped(r.ID, text, true)
+	case r.What == "open" && d.opened(uint64(r.ID), answered{err: errors.New(d.o.redacted(r.Why))}):
+	default:
+		d.event("%s", text)
+	}
 }
 
 // swapped notes what became of a swap.
@@ -387,30 +397,17 @@ func (d *decoder) begin(w store.Watched) error {
 	return nil
 }
 
-// end takes the line of a request that has ended. One whose begin was dropped
-// begins now.
+// end takes the line of a request that has ended. One whose begin was dropped, or that
+// took no time, begins now.
 func (d *decoder) end(w store.Watched) {
 	number, t := w.ID, w.Trace
 	o := d.open[number]
-	if o == nil {
-		me := d.complete(w)
-		if t.ID = d.o.Store.Begin(t); t.ID != me.id {
-			me.id = t.ID
-		}
-		d.learn(number, me)
-	} else {
-		if w.Route == 0 && t.Primary == nil {
-			t.Primary, t.Cache = o.trace.Primary, o.trace.Cache
-		}
-		if t.Traceparent == nil {
-			t.Traceparent = o.trace.Traceparent
-		}
-		d.learn(number, d.complete(w))
-		if t.Parent == 0 {
-			t.Parent, t.ParentStep = o.trace.Parent, o.trace.ParentStep
-		}
-		t.Notes = append(t.Notes, o.notes...)
-		delete(d.open, number)
+	if o != nil {
+		d.begun(w, o)
+	}
+	me := d.complete(w)
+	if o != nil && t.Parent == 0 {
+		t.Parent, t.ParentStep = o.trace.Parent, o.trace.ParentStep
 	}
 	if p := d.parts[number]; p != nil {
 		t.Values = d.valuesOf(p)
@@ -419,9 +416,27 @@ func (d *decoder) end(w store.Watched) {
 	if o != nil && o.held {
 		d.release(number, o, errors.New("it has ended"))
 	}
-	id := t.ID // the trace is the Store's then
-	d.o.end(t)
-	d.count(func(p *Process) { p.Requests++; delete(d.running, id) })
+	d.o.ended(t)
+	if o != nil {
+		d.o.Store.End(t, nil) // the trace is the Store's then
+	} else {
+		me.id = d.o.Store.Keep(t, nil) // likewise; the reserved number may be too old
+	}
+	d.learn(number, me)
+	d.count(func(p *Process) { p.Requests++; delete(d.running, me.id) })
+}
+
+// begun adds to a request that has ended what is known since it began.
+func (d *decoder) begun(w store.Watched, o *opened) {
+	t := w.Trace
+	if w.Route == 0 && t.Primary == nil {
+		t.Primary, t.Cache = o.trace.Primary, o.trace.Cache
+	}
+	if t.Traceparent == nil {
+		t.Traceparent = o.trace.Traceparent
+	}
+	t.Notes = append(t.Notes, o.notes...)
+	delete(d.open, w.ID)
 }
 
 // letGo takes note that a request is not held any longer.
@@ -457,7 +472,7 @@ func (d *decoder) hold(h *Held) error {
 	if err != nil {
 		return err
 	}
-	so, err := store.ReadWatched(b)
+	so, err := d.reader.Read(b)
 	if err != nil {
 		return err
 	}
@@ -519,7 +534,8 @@ func (d *decoder) leave(err error) {
 		if o.held {
 			d.release(number, o, errGone)
 		}
-		d.o.end(t)
+		d.o.ended(t)
+		d.o.Store.End(t, nil)
 	}
 	clear(d.open)
 	why := ""

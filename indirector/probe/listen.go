@@ -218,10 +218,17 @@ func (l *Listener) attach(out net.Conn, first []byte, lines *bufio.Reader) error
 	return nil // leave has reported it
 }
 
-// read reads lines until there are no more. The end of a connection between two
+// settleEvery is after how many lines it is looked whether the Store is behind.
+const settleEvery = 16
+
+// read reads lines until there are no more. A Store that is behind lets it wait: the
+// probe has room for some lines, and counts what it has to drop. The end of a connection between two
 // lines is no error, nor is that of this program.
 func (l *Listener) read(c *conn, lines *bufio.Reader) error {
 	for n := 2; ; n++ {
+		if n%settleEvery == 0 {
+			l.o.Store.Settle()
+		}
 		b, err := readLine(lines)
 		switch {
 		case err == io.EOF || l.ctx.Err() != nil:

@@ -77,12 +77,11 @@ func (o *Options) render(model string, text []byte) traces.Value {
 	return traces.Value{Model: model, Format: "json", Body: text, Size: len(text)}
 }
 
-// end hands over a request that has ended.
-func (o *Options) end(t *traces.Trace) {
+// ended completes a request that is about to be handed over.
+func (o *Options) ended(t *traces.Trace) {
 	if o.Holder != nil {
 		o.Holder.Ended(t)
 	}
-	o.Store.End(t, nil)
 }
 
 func (o *Options) log() *slog.Logger {

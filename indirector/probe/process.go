@@ -50,6 +50,24 @@ func (p *Process) program() string {
 	return "a process"
 }
 
+// Pool is what is known of the instances of a server; "" of what is none.
+func (p *Process) Pool() string {
+	if !p.Server() {
+		return ""
+	}
+	count, borrow := "number of instances not known", "borrow-timeout not known"
+	switch {
+	case p.Instances == 1:
+		count = "1 instance"
+	case p.Instances > 1:
+		count = fmt.Sprintf("%d instances", p.Instances)
+	}
+	if p.Borrow > 0 {
+		borrow = "borrow-timeout " + time.Duration(p.Borrow).String()
+	}
+	return count + ", " + borrow
+}
+
 // Server reports whether it is a server, whose run mode has two names.
 func (p *Process) Server() bool {
 	return p.App == "server" || p.App == "master" || p.App == "puppetserver"

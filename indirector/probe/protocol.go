@@ -35,12 +35,13 @@ type Attach struct {
 	App       string      `json:"app"` // "agent"; "" if it is not known
 	Host      string      `json:"host"`
 	Certname  string      `json:"certname"`
-	Mono      int64       `json:"mono"`     // the monotonic clock, in nanoseconds,
-	Wall      int64       `json:"wall"`     // when this was the time since the epoch
-	Settings  [][3]string `json:"settings"` // name, value, place
-	Can       []string    `json:"can"`      // "hold", "edit.key", "value", …
-	Lacks     [][2]string `json:"lacks"`    // a name of Puppet's that is not there, and what is lost
-	Instances int         `json:"instances"`
+	Mono      int64       `json:"mono"`      // the monotonic clock, in nanoseconds,
+	Wall      int64       `json:"wall"`      // when this was the time since the epoch
+	Settings  [][3]string `json:"settings"`  // name, value, place
+	Can       []string    `json:"can"`       // "hold", "edit.key", "value", …
+	Lacks     [][2]string `json:"lacks"`     // a name of Puppet's that is not there, and what is lost
+	Instances int         `json:"instances"` // of JRuby in a server; 0 is not known
+	Borrow    int64       `json:"borrow"`    // how long requests wait for one, in nanoseconds; 0 is not known
 }
 
 // A listening is the first line of the connection that a process reads.
@@ -243,7 +244,7 @@ type (
 		For  string `json:"for"`
 	}
 	refused struct {
-		What string `json:"refused"` // "swap" or "go"
+		What string `json:"refused"` // "swap", "go" or "open"
 		ID   int    `json:"id"`
 		Why  string `json:"why"`
 	}

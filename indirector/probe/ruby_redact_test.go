@@ -22,7 +22,6 @@ import (
 // Texts are in base64, one a line.
 const rubyRedacts = `
 require ARGV[0] + '/probe.rb'
-%w[table redact text places values].each { |f| require ARGV[0] + '/' + f }
 IndirtuiProbe::Redact.salt = 'salt'
 STDIN.binmode
 STDOUT.binmode

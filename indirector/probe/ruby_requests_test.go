@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -214,5 +215,60 @@ out: err none`},
 				t.Log(m.raw)
 			}
 		})
+	}
+}
+
+// Commands and files of termini are spans, under the names that termini of this program
+// give them. Other files are left out, and what fails fails as without the probe.
+func TestRubyWork(t *testing.T) {
+	t.Parallel()
+	l := listenHere(t, &listener{})
+	out := l.script(t, `
+facts = Puppet::Node::Facts.indirection
+facts.terminus_class = :yaml
+require 'fileutils'
+FileUtils.mkdir_p(Puppet[:clientyamldir])
+facts.save(Puppet::Node::Facts.new('web01', 'kernel' => 'Linux'))
+puts facts.find('web01').values['kernel']
+puts facts.destroy('web01').inspect
+on('runs') { |r| Puppet::Probed.new(Puppet::Util::Execution.execute(['/bin/echo', '--password', 'hunter2secret'], :failonfail => true, :combine => false)) }
+puts find('runs').name
+on('fails') { Puppet::Util::Execution.execute('/bin/sh -c "exit 3"', :failonfail => true) }
+begin ; find('fails') ; rescue Puppet::ExecutionFailure => e ; puts e.message ; end
+on('reads') { |r| Puppet::Probed.new(Puppet::FileSystem.read('/dev/null')) }
+find('reads')
+Puppet::Util::Execution.execute(['/bin/true'])
+`)
+	l.check(t, 1)
+	if !strings.Contains(out, "Linux\n") || !strings.Contains(out, "hunter2secret") || !strings.Contains(out, "returned 3: ") {
+		t.Errorf("Puppet printed %q", out)
+	}
+	if strings.Contains(l.raw(), "hunter2secret") {
+		t.Error("the password is in the lines")
+	}
+	got := map[string][]string{}
+	for _, m := range l.all("trace") {
+		spans, _ := m.of["spans"].([]any)
+		name := m.text("verb") + " " + m.text("key")
+		for _, s := range spans {
+			s := s.(map[string]any)
+			text := fmt.Sprintf("%v %v %v: %v", s["step"], s["kind"], s["name"], s["is"])
+			attributes, _ := s["attrs"].([]any)
+			for _, a := range attributes {
+				a := a.(map[string]any)
+				text += fmt.Sprintf(", %v", a["name"])
+			}
+			got[name] = append(got[name], regexp.MustCompile(`\d+ bytes|/tmp\S*/|\(masked [^)]*\)`).ReplaceAllString(text, "*"))
+		}
+	}
+	want := map[string][]string{
+		"save web01":    {"terminus file write web01.yaml: *, path, bytes, mode"},
+		"find web01":    {"terminus file read web01.yaml: *, path, bytes, written"},
+		"destroy web01": {"terminus file unlink web01.yaml: removed, path"},
+		"find runs":     {"terminus exec exec /bin/echo --password *: exit 0, command, exit, stdout"},
+		"find fails":    {`terminus exec exec /bin/sh -c "exit 3": exit 3, command, exit`},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("spans (-want +got)\n%s\n%s", d, l.raw())
 	}
 }

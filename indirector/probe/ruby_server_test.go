@@ -138,6 +138,12 @@ func TestRubyInPuppetServer(t *testing.T) {
 		}
 	})
 
+	t.Run("what is known of the pool", func(t *testing.T) {
+		l.wait(t, "number of instances", func(m *message) bool {
+			return servers(m) && m.conn == first.conn && m.num("instances") == 2 && m.num("borrow") == int(20*time.Minute)
+		})
+	})
+
 	t.Run("held in one instance", func(t *testing.T) {
 		before := len(l.all("held"))
 		l.send(first.conn, `{"arm":1,"do":"hold","step":"terminus","ind":"node","limit":600000}`)

@@ -1,7 +1,10 @@
 package probe_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -49,23 +52,71 @@ func BenchmarkRubyFind(b *testing.B) {
 	}
 }
 
-// BenchmarkRubyStart is the processor time of puppet config print, in ms.
+// BenchmarkRubyStart is puppet config print, which asks for nothing: what the probe costs
+// at the start.
 func BenchmarkRubyStart(b *testing.B) {
-	puppetRuby(b)
-	l := listenHere(b, &listener{})
-	took := map[string][]float64{}
-	for b.Loop() {
-		for name, env := range map[string][]string{"without": nil, "nobody": (&listener{path: l.path + ".none"}).with(b), "attached": l.with(b)} {
-			cmd := exec.Command("puppet", "config", "print", "certname", "--confdir", b.TempDir())
-			cmd.Env = env
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
-			took[name] = append(took[name], float64((cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Milliseconds()))
+	beside(b, func(string) []string { return []string{"config", "print", "certname"} })
+}
+
+// BenchmarkRubyApply is puppet apply of 200 files whose source is in a module.
+func BenchmarkRubyApply(b *testing.B) {
+	modules := b.TempDir()
+	files := filepath.Join(modules, "demo", "files")
+	if err := os.MkdirAll(files, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for i := range 200 {
+		if err := os.WriteFile(filepath.Join(files, fmt.Sprint(i)), fmt.Appendf(nil, "file %d\n", i), 0o644); err != nil {
+			b.Fatal(err)
 		}
 	}
-	for name, t := range took {
-		b.ReportMetric(median(t), name+"_ms")
+	beside(b, func(dir string) []string {
+		manifest := fmt.Sprintf(`Integer[0, 199].each |$i| { file { "%s/${i}": source => "puppet:///modules/demo/${i}" } }`, dir)
+		return []string{"apply", "--modulepath", modules, "-e", manifest}
+	})
+}
+
+// beside measures the processor time of a command of Puppet with its children, in turns:
+// without the probe, without a listener, attached, and with a listener that does not
+// read. It reports the medians in ms, and of the others the medians of their ratios to
+// the run without the probe of the same turn. Args gets an empty directory.
+func beside(b *testing.B, args func(dir string) []string) {
+	b.Helper()
+	puppetRuby(b)
+	attached, deaf := listenHere(b, &listener{quiet: true}), listenHere(b, &listener{deaf: true})
+	none := &listener{path: attached.path + ".none"}
+	cases := []struct {
+		name string
+		env  []string
+	}{{"without", nil}, {"nobody", none.with(b)}, {"attached", attached.with(b)}, {"deaf", deaf.with(b)}}
+	took, ratios := map[string][]float64{}, map[string][]float64{}
+	turn := func(first int) {
+		this := map[string]float64{}
+		for i := range cases {
+			c := cases[(first+i)%len(cases)]
+			dir := b.TempDir()
+			cmd := exec.Command("puppet", append(args(dir), "--confdir", filepath.Join(dir, "conf"), "--vardir", filepath.Join(dir, "var"))...)
+			cmd.Env = c.env
+			if out, err := cmd.CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+			this[c.name] = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() * 1e3
+		}
+		for name, t := range this {
+			took[name], ratios[name] = append(took[name], t), append(ratios[name], t/this["without"])
+		}
+	}
+	turn(0) // nothing is in the cache of files yet
+	clear(took)
+	clear(ratios)
+	for first := 0; b.Loop(); first++ {
+		turn(first)
+	}
+	for _, c := range cases {
+		b.ReportMetric(median(took[c.name]), c.name+"_ms")
+		if c.name != "without" {
+			b.ReportMetric(median(ratios[c.name]), c.name+"_ratio")
+		}
 	}
 }
 

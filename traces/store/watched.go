@@ -23,12 +23,22 @@ type Watched struct {
 	At    time.Duration // the clock of the other process; zero if the line has a time
 }
 
-// ReadWatched reads a line of a request, or of candidates, which is a request
-// that has only these. Its outcome is judged if the line has none.
-func ReadWatched(b []byte) (Watched, error) {
-	l, err := parse(b)
-	if err != nil {
-		return Watched{}, err
+// A WatchedReader reads the lines of one process. The zero value is ready.
+type WatchedReader struct {
+	scanner scanner
+	line    line // is used again
+}
+
+// Read reads a line of a request, or of candidates, which is a request that has
+// only these. Its outcome is judged if the line has none.
+func (r *WatchedReader) Read(b []byte) (Watched, error) {
+	l := &r.line
+	l.empty()
+	if !r.scanner.scan(b, l) {
+		var err error
+		if l, err = parse(b); err != nil {
+			return Watched{}, err
+		}
 	}
 	w := Watched{Trace: l.trace(), Begin: l.Begin != 0, Route: l.Route, At: time.Duration(l.At)}
 	if w.Begin {
@@ -44,6 +54,14 @@ func ReadWatched(b []byte) (Watched, error) {
 		}
 	}
 	return w, nil
+}
+
+// empty makes l as new, but for the room of what trace copies.
+func (l *line) empty() {
+	*l = line{
+		Steps: l.Steps[:0], Spans: l.Spans[:0], Faults: l.Faults[:0], Options: l.Options[:0], Primary: l.Primary[:0], Caches: l.Caches[:0],
+		Notes: l.Notes[:0], About: l.About[:0],
+	}
 }
 
 // Reserve returns a number for a request that is known before it is seen to

@@ -570,7 +570,8 @@ func local(t time.Time) time.Time {
 
 // trace converts l to a trace.
 func (l *line) trace() *traces.Trace {
-	t := &traces.Trace{
+	t := traces.NewTrace()
+	*t = traces.Trace{
 		ID: l.Trace, Parent: l.Parent, ParentStep: stepOf(l.ParentStep), Run: l.Run, Transaction: l.Transaction, RunGuessed: l.Guessed, Caller: l.Caller, Verb: traces.ParseVerb(l.Verb),
 		Indirection: l.Indirection, Key: l.Key, Environment: l.Environment, Application: l.Application,
 		Flags: flagsOf(l.Flags), Idle: flagsOf(l.Idle), Start: local(l.Time), Took: time.Duration(l.Took),
@@ -592,7 +593,9 @@ func (l *line) trace() *traces.Trace {
 		t.Options = append(t.Options, traces.Option(p))
 	}
 	t.Primary, t.Cache = slotOf(l.Primary), slotOf(l.Caches)
-	for _, s := range l.Spans {
+	t.Spans = slices.Grow(t.Spans, len(l.Spans))
+	for i := range l.Spans {
+		s := &l.Spans[i]
 		span := traces.Span{
 			ID: s.ID, Parent: s.Parent, Step: stepOf(s.Step), Kind: kinds[s.Kind], Name: s.Name, Answer: s.Is,
 			Because: becauseOf(s.Why, s.About), At: time.Duration(s.At), Took: time.Duration(s.Took), Err: s.Err, Request: s.Request,

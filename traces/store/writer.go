@@ -741,6 +741,23 @@ func (s *Store) Flush() error {
 	return s.fileErr()
 }
 
+// Settle waits until there is room for details that wait for the writer, so that none is
+// dropped: those who need not go on at once call it before End or Keep. Many may.
+func (s *Store) Settle() {
+	s.mu.Lock()
+	g := &s.ring
+	waiting, room := g.head-g.taken, uint64(len(g.slots))
+	if s.closed || s.readOnly || waiting < room/2 {
+		s.mu.Unlock()
+		return
+	}
+	f := flush{g.head - room/4, make(chan struct{})}
+	g.flushes = append(g.flushes, f)
+	s.mu.Unlock()
+	signal(s.wake)
+	<-f.done
+}
+
 func (s *Store) fileErr() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -311,7 +311,11 @@ func line(p *probe.Process) (l term.Line) {
 	}
 	l.Cell(style, text, min(max(text.Width(), 20), state))
 	l.Space(1)
-	l.Add(term.Quiet, term.Clean(p.Title()+"  Puppet "+p.Puppet+", "+p.Ruby))
+	about := p.Title() + "  Puppet " + p.Puppet + ", " + p.Ruby
+	if pool := p.Pool(); pool != "" {
+		about += ", " + pool
+	}
+	l.Add(term.Quiet, term.Clean(about))
 	return l
 }
 

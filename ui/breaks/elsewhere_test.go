@@ -9,8 +9,10 @@ import (
 
 	"indirtui/indirector"
 	"indirtui/indirector/debugger"
+	"indirtui/indirector/engine"
 	"indirtui/indirector/probe"
 	"indirtui/indirector/probe/hold"
+	"indirtui/indirector/redact"
 	"indirtui/traces"
 	"indirtui/traces/store"
 	"indirtui/ui"
@@ -82,11 +84,17 @@ func (s *server) add(text string) {
 	}
 }
 
-// hold holds a find of facts before its terminus, and waits until it is.
+// hold holds a find of facts before its cache is read, and waits until it is.
 func (s *server) hold() {
 	s.t.Helper()
+	s.holdAt(traces.Find, `"step":"cache read"`)
+}
+
+// holdAt holds a request about facts. More is what its line has.
+func (s *server) holdAt(verb traces.Verb, more string) {
+	s.t.Helper()
 	tr := &traces.Trace{
-		Verb: traces.Find, Indirection: "facts", Key: "web01", Environment: "production", Start: noon.Add(-time.Second), Caller: "agent web01",
+		Verb: verb, Indirection: "facts", Key: "web01", Environment: "production", Start: noon.Add(-time.Second), Caller: "agent web01",
 		Primary: traces.Slot{{Terminus: "puppetdb", Kind: traces.FromRoutesFile, Source: "routes.yaml:4"}},
 		Cache:   traces.Slot{{Terminus: "yaml", Kind: traces.FromApplication, Source: "puppet/server/puppet_config.rb:95"}},
 	}
@@ -94,7 +102,7 @@ func (s *server) hold() {
 	tr.Steps[traces.Route] = traces.Question{Answer: traces.Chosen, Because: traces.Because{Reason: traces.ByRoutesFile, About: "routes.yaml:4"}}
 	tr.ID = s.log.Begin(tr)
 	var held probe.Held
-	line := `{"held":7,"step":"cache read","thread":3,"key":"web01","env":"production","options":[{"name":"transaction_uuid","value":"0c9e"}],
+	line := `{"held":7,` + more + `,"thread":3,"key":"web01","env":"production","options":[{"name":"transaction_uuid","value":"0c9e"}],
 		"behind":[["http_read_timeout",600000000000],["borrow-timeout",1200000000000]]}`
 	if err := json.Unmarshal([]byte(line), &held); err != nil {
 		s.t.Fatal(err)
@@ -114,8 +122,9 @@ func (silent) Do(context.Context, *indirector.Request) (*indirector.Response, er
 }
 
 func (s *server) play(width, height int) *uitest.Player {
+	render := engine.NewRenderer(redact.New(redact.Rules{})).Render
 	return uitest.New(s.t, ui.Config{
-		Log: s.log, Debugger: s.debugger, Processes: s.holder, Asker: silent{}, Now: func() time.Time { return noon },
+		Log: s.log, Debugger: s.debugger, Render: func(inst indirector.Instance) traces.Value { return render("facts", inst) }, Processes: s.holder, Asker: silent{}, Now: func() time.Time { return noon },
 		Places: func(env *session.Env) []ui.Place {
 			return []ui.Place{{Key: "5", Name: "Breaks", Screen: breaks.New(env)}}
 		},
@@ -154,6 +163,17 @@ func TestElsewhereKeys(t *testing.T) {
 			t.Errorf("got %+v", g)
 		}
 	}
+}
+
+// What is saved is shown, and can be edited.
+func TestElsewhereSave(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, "value")
+	s.add("ind=facts verb=save before terminus do hold")
+	s.holdAt(traces.Save, `"step":"terminus","answer":{"model":"facts","format":"json","text":"{\"name\":\"web01\",\"values\":{\"kernel\":\"Linux\"}}","redacted":0}`)
+	p := s.play(140, 40)
+	p.Keys("G", "enter").Want("(what is saved)")
+	p.Keys("e", "j", "j", "j", "j", "enter").Want(`"kernel": "Linux"`)
 }
 
 // A breakpoint that the other process cannot test is marked.

@@ -132,6 +132,50 @@ func TestAttachHere(t *testing.T) {
 	})
 }
 
+// A value that was not rendered is asked of the process that may still have it.
+func TestAttachOpensValue(t *testing.T) {
+	t.Parallel()
+	attachTrip(t, "140x40", `read wait`, func(tr *trip) {
+		socket := tr.session.attached.listener.Path()
+		conn := watchedProcess(t, socket, 4711,
+			`{"trace":1,"t":"2026-11-28T00:00:00Z","took":1000,"verb":"find","ind":"facts","key":"kept","out":"ok","served":"terminus","steps":[{"step":"terminus","is":"ok","why":"returned"}]}`,
+			`{"trace":2,"t":"2026-11-28T00:00:01Z","took":1000,"verb":"find","ind":"facts","key":"gone","out":"ok","served":"terminus","steps":[{"step":"terminus","is":"ok","why":"returned"}]}`,
+			`{"trace":3,"t":"2026-11-28T00:00:02Z","took":1000,"verb":"find","ind":"facts","key":"none","out":"nil","served":"none","steps":[{"step":"terminus","is":"nil","why":"nil"}]}`)
+		in, err := net.Dial("unix", socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(in, `{"listen":1,"conn":"%032x","pid":4711}`+"\n", 4711)
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			for lines := bufio.NewScanner(in); lines.Scan(); {
+				switch lines.Text() {
+				case `{"open":1}`:
+					fmt.Fprintln(conn, `{"value":1,"name":"value","model":"facts","part":1,"parts":1,"text":"{\"name\":\"kept\",\"values\":{\"kernel\":\"Linux\"}}"}`)
+				case `{"open":2}`:
+					fmt.Fprintln(conn, `{"refused":"open","id":2,"why":"Puppet has let go of it"}`)
+				}
+			}
+		}()
+		tr.until("requests", "kept", "gone", "none")
+		tr.Keys("g", "g", "v")
+		tr.until("the value", "kernel", "Linux")
+		tr.Keys("esc", "j", "v")
+		tr.until("the reason", "no value: Puppet has let go of it")
+		tr.Keys("j", "v")
+		tr.until("nothing", "not now: there is no value")
+		tr.Keys("k", "k", "enter", "v")
+		tr.until("the value from the steps", "kernel", "Linux")
+		_, _ = in.Close(), conn.Close()
+		<-answered
+		tr.Keys("esc", "esc", "j")
+		tr.until("the end of the process", "(pid 4711) has gone")
+		tr.Keys("v")
+		tr.until("the reason", "not now: it was not rendered, and agent-4711 has gone")
+	})
+}
+
 // BenchmarkAttach is how many lines a second four processes may write while they are
 // redacted, recorded, and shown thirty times a second.
 func BenchmarkAttach(b *testing.B) {

@@ -192,6 +192,14 @@ func (s *workspace) tables() []session.Table {
 	return s.attached.tables()
 }
 
+// values asks the processes that are watched for values; nil if none are.
+func (s *workspace) values() session.Values {
+	if s.attached == nil {
+		return nil
+	}
+	return s.attached.listener
+}
+
 // several reports whether more than one process is watched.
 func (s *workspace) several() bool { return s.attached != nil && s.attached.several() }
 

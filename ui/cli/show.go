@@ -145,7 +145,7 @@ func (s *workspace) play(ctx context.Context) (err error) {
 func (v viewer) config(ctx context.Context, s *workspace, switchTo func(opener) tea.Cmd) ui.Config {
 	mine, _ := v.p.mine() // problems were reported at the start
 	cfg := ui.Config{
-		Log: s.log, Source: s.source(), Watched: s.watched, Several: s.several, Tables: s.tables, Hello: s.hello, Notes: s.notes, Guard: s.guard,
+		Log: s.log, Source: s.source(), Watched: s.watched, Several: s.several, Tables: s.tables, Values: s.values, Hello: s.hello, Notes: s.notes, Guard: s.guard,
 		Theme: v.p.theme(mine), Now: v.p.site.Now, Remap: remap(mine),
 		NoMouse: !mine.Mouse, Still: !mine.Motion, FPS: mine.FPS, Zone: mine.Zone, Ages: mine.Times == "ago",
 	}

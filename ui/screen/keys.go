@@ -284,7 +284,7 @@ var table = []row{
 	{Break, []string{"b"}, InFailures, false, "break", "hold the next request that may fail like these"},
 	{Write, []string{"w"}, InFailures, false, "write", "write an incident report: all groups, as text"},
 	{LastTrace, []string{"v"}, InFailures, false, "steps", "open the steps of the last request of a group"},
-	{OpenValue, []string{"v"}, InRequests | InSteps, false, "value", "show the value that was answered"},
+	{OpenValue, []string{"v"}, InRequests | InSteps, false, "value", "show the value that was answered; a process that is watched is asked for one that it has not rendered"},
 	{Times, []string{"t"}, InRequests, false, "times", "times of day, or how long ago"},
 
 	{SwapCache, []string{"c"}, InRoutes, false, "cache", "choose another cache, or none"},

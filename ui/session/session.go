@@ -55,6 +55,16 @@ type Table struct {
 	Routes  indirector.Routes
 }
 
+// Values asks processes for values that they have not rendered. It is safe for
+// concurrent use.
+type Values interface {
+	// There reports whether a process is there, by the name that its requests have.
+	There(process string) bool
+	// Open returns what a request was answered, or has saved, by its number in the
+	// process. The error is why there is nothing.
+	Open(ctx context.Context, process string, number uint64) (*traces.Values, error)
+}
+
 // An Env is the services that every screen may use. It belongs to the goroutine of
 // the user interface; what it points to is safe for commands too.
 type Env struct {
@@ -86,6 +96,9 @@ type Env struct {
 	// Tables returns the routes that processes have announced which are watched. Nil is
 	// none.
 	Tables func() []Table
+	// Values returns what asks the processes that are watched for values, or nil. It may
+	// be nil.
+	Values func() Values
 	// Several reports whether requests of several processes are watched, so that each
 	// names its own. Nil is never.
 	Several func() bool

@@ -302,9 +302,13 @@ func (st *stay) items() []item {
 		case name == "cache":
 			it.value = cmp.Or(st.Request.Cache, t.Cache.Winner().Terminus)
 		case name == "value":
-			it.value = "(none yet)"
-			if st.State.Value != nil {
+			switch {
+			case st.State.Value != nil:
 				it.value = "(the answer so far)"
+			case st.Request.Instance != nil:
+				it.value = "(what is saved)"
+			default:
+				it.value = "(none yet)"
 			}
 		}
 		if before, changed := was[name]; changed {

@@ -34,8 +34,13 @@ func (r *Request) Disabled(do screen.Action) string {
 		return screen.ReasonIf(r.Links.PrevInRun == 0, "there is no earlier request in this run")
 	case screen.DiffGood:
 		return screen.ReasonIf(r.Links.LastGood == 0, "this key was never answered well before")
-	case screen.OpenValue, screen.CopyValue:
-		return screen.ReasonIf(r.Trace.Value().Model == "" && r.Trace.Sent().Model == "", "there is no value")
+	case screen.OpenValue:
+		if valued(r.Trace) {
+			return ""
+		}
+		return elsewhereDisabled(r.Env, r.Trace)
+	case screen.CopyValue:
+		return screen.ReasonIf(!valued(r.Trace), "there is no value")
 	case screen.Break, screen.BreakIf:
 		return screen.ReasonIf(r.Env.Debugger == nil || r.Trace.ID == 0, "nothing can be held here")
 	case screen.PlanIt:
@@ -63,6 +68,9 @@ func (r *Request) Handle(do screen.Action) tea.Cmd {
 	case screen.DiffGood:
 		return compare.Two(r.Env, r.Trace.ID, r.Links.LastGood)
 	case screen.OpenValue:
+		if !valued(r.Trace) {
+			return openElsewhere(r.Env, r.Trace)
+		}
 		return value.Open(r.Env, r.Trace)
 	case screen.CopyValue:
 		return value.CopyAll(r.Env, r.Trace)

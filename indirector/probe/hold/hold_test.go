@@ -439,7 +439,7 @@ func TestDisabled(t *testing.T) {
 	for _, w := range h.Waiters {
 		names = append(names, w.Name)
 	}
-	if got, want := strings.Join(names, ", "), "http_read_timeout, borrow-timeout (default), the whole server (1 JRuby instance)"; got != want {
+	if got, want := strings.Join(names, ", "), "http_read_timeout, borrow-timeout (not known; by default), the whole server (1 JRuby instance)"; got != want {
 		t.Errorf("waits %s, want %s", got, want)
 	}
 }

@@ -47,7 +47,7 @@ func borrowing(known []probe.Limit) []probe.Limit {
 	if slices.ContainsFunc(known, func(l probe.Limit) bool { return strings.HasPrefix(l.Name, "borrow-timeout") }) {
 		return nil
 	}
-	return []probe.Limit{{Name: "borrow-timeout (default)", Left: 20 * time.Minute}}
+	return []probe.Limit{{Name: "borrow-timeout (not known; by default)", Left: 20 * time.Minute}}
 }
 
 // stopped is what stops while a request is held in an instance of a server; "" if that
@@ -65,6 +65,8 @@ func stopped(p *probe.Process, all []probe.Process) string {
 	}
 	instances = max(instances, p.Instances)
 	switch {
+	case p.Instances == 0 && held >= instances:
+		return fmt.Sprintf("all JRuby instances that have attached (%d; how many there are is not known)", instances)
 	case instances == 1:
 		return "the whole server (1 JRuby instance)"
 	case held >= instances:

@@ -333,6 +333,7 @@ module IndirtuiProbe
       list = []
       read = Settings.value(:http_read_timeout)
       list << ['http_read_timeout', (read * 1_000_000_000).to_i] if Numeric === read && read > 0
+      list << ['borrow-timeout', Pool.borrow] if IndirtuiProbe.server && Pool.borrow
       run = Settings.value(:runtimeout)
       list << ['runtimeout', (run * 1_000_000_000).to_i - (IndirtuiProbe.now - @local.run_began)] if Numeric === run && run > 0 && @local.run_began
       list

@@ -1,7 +1,5 @@
 # What goes around Puppet's own methods. Those that are always there do nothing
 # but look for a listener; the others come when there has been one.
-%w[text places routes local taps].each { |file| require File.join(IndirtuiProbe::HOME, file) }
-
 module IndirtuiProbe
   # Names of Puppet that are not public, and what is not seen without each.
   PRIVATE = [
@@ -11,6 +9,10 @@ module IndirtuiProbe
     ['Puppet::Indirector::Indirection', :terminus, 'termini are not seen'],
     ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
     ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
+    ['Puppet::Util::Execution', :execute, 'commands of termini are not seen'],
+    ['Puppet::FileSystem', :read, 'files that termini read are not seen'],
+    ['Puppet::FileSystem', :replace_file, 'files that termini write are not seen'],
+    ['Puppet::FileSystem', :unlink, 'files that termini remove are not seen'],
     ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
   ].freeze
 
@@ -19,23 +21,10 @@ module IndirtuiProbe
   end
 
   class << self
-    # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
-    def application
-      return 'server' if @server
-      name = File.basename($0.to_s)
-      name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s : name
-    rescue Fault
-      ''
-    end
-
     # Begins a request; nil if there is no listener.
     def open(verb, indirection, key, options, instance = nil, direct = false)
       link = on or return nil
-      unless @ready
-        @ready = true
-        late
-        link.ready
-      end
+      begin_with(link) unless link.ready?
       local = Thread.current[KEY]
       unless local && local.found_route.equal?(link)
         local = Local.mine
@@ -46,6 +35,13 @@ module IndirtuiProbe
       Request.new(link, local, verb, indirection, key, options, instance, Places.caller_json(direct ? 4 : 2), direct)
     rescue Fault => e
       fault(e)
+    end
+
+    # The first request of a connection.
+    def begin_with(link)
+      late
+      Hooks.attached
+      link.ready
     end
 
     def enter(r)
@@ -63,7 +59,7 @@ module IndirtuiProbe
       return unless link.equal?(@link)
       r.result = result
       Values.keep(r, result)
-      return link.finished(r.plain_line) if r.plain?
+      return r.write_plain if r.plain?
       if r.done then r.settle
       else
         r.error ||= Left.new('left by throw, or its thread was killed')
@@ -84,6 +80,11 @@ module IndirtuiProbe
   end
 
   module Hooks
+    # What goes around methods that are called inside of requests.
+    [:Ends, :PrepareHook, :AuthorizeHook, :CacheHook, :TerminusHook, :Swapped, :ServerHttpHook, :RequestHook].each do |name|
+      autoload name, File.join(HOME, 'inside.rb')
+    end
+
     class << self
       def install(place)
         case place
@@ -124,15 +125,15 @@ module IndirtuiProbe
         IndirtuiProbe.lacks << ["#{owner}##{name}", found ? found[2] : 'is not seen']
       end
 
-      # There is a listener for the first time: what is inside of requests is hooked.
+      # There is a request, and a listener: what is inside of requests is hooked.
       def attached
-        IndirtuiProbe.late if IndirtuiProbe.late?
         return if @attached || !IndirtuiProbe.installed[:indirection]
         @attached = true
         c = ::Puppet::Indirector::Indirection
         [[PrepareHook, :prepare], [AuthorizeHook, :check_authorization], [CacheHook, :find_in_cache], [TerminusHook, :terminus]].each do |mod, name|
           prepend_to(c, mod, [name])
         end
+        Work.hook
       end
 
       # The other side wants other termini: what Puppet asks for them is hooked.
@@ -238,100 +239,9 @@ module IndirtuiProbe
       end
     end
 
-    # The end of a request, where the other side may stop it a last time.
-    module Ends
-      def self.caller(r, result)
-        r.step = Steps::CALLER
-        v = r.link.hold.stop(r, Steps::CALLER, false, nil, result, nil)
-        v && r.link.hold.replaces?(v) ? r.link.hold.answer(r, v) : result
-      end
-
-      # Whether there is an answer instead of the error.
-      def self.instead(r, error)
-        return false unless r.link.hold.on && StandardError === error && r.link.equal?(IndirtuiProbe.link)
-        v = r.link.hold.stop(r, Steps::CALLER, false, nil, nil, error)
-        return false unless v && r.link.hold.replaces?(v)
-        r.answered = [r.link.hold.answer(r, v)]
-        r.error = nil
-        true
-      end
-    end
-
-    module PrepareHook
-      def prepare(request)
-        r = IndirtuiProbe.top
-        return super unless r && r.indirection.equal?(self)
-        r.key = request.key if r.key.nil?
-        r.step = Steps::ROUTE
-        terminus = super
-        r.steps[Steps::VALIDATE] = r.verb == :save ? Steps::VALID : Steps::NOTHING_TO_VALIDATE
-        terminus
-      end
-    end
-
-    module AuthorizeHook
-      def check_authorization(request, terminus)
-        r = IndirtuiProbe.top
-        return super unless r && r.indirection.equal?(self)
-        r.primary = terminus
-        r.link.hold.stop(r, Steps::ROUTE, true, request, nil, nil) if r.link.hold.on
-        r.step = Steps::AUTHORIZE
-        begin
-          result = r.link.hold.on ? r.link.hold.around(r, Steps::AUTHORIZE, request) { super } : super
-        rescue ArgumentError
-          r.denied(request)
-          raise
-        end
-        r.authorized(request, terminus)
-        r.step = Steps::VALIDATE
-        result
-      end
-    end
-
-    module CacheHook
-      def find_in_cache(request)
-        r = IndirtuiProbe.top
-        return super unless r && r.indirection.equal?(self)
-        r.step = Steps::CACHE_READ
-        r.reading = :cache
-        hold = r.link.hold
-        begin
-          found = hold.on ? hold.around(r, Steps::CACHE_READ, request) { super } : super
-          r.cache_read(request, found)
-          r.step = Steps::EXPIRY
-          found = hold.around(r, Steps::EXPIRY, request) { found } if hold.on
-        ensure
-          r.reading = nil
-        end
-        r.step = Steps::TERMINUS
-        found
-      end
-    end
-
-    module TerminusHook
-      def terminus(terminus_name = nil)
-        t = super
-        return t unless (r = IndirtuiProbe.top)
-        r.terminus_chosen(terminus_name) if r.step == Steps::ROUTE && r.verb != :expire && terminus_name && r.indirection.equal?(self)
-        Taps.tapped[t] || Taps.tap(t, self)
-        t
-      end
-    end
-
-    module Swapped
-      def terminus_class
-        IndirtuiProbe::Swaps.of(self, :terminus) || super
-      end
-
-      def cache_class
-        other = IndirtuiProbe::Swaps.of(self, :cache)
-        other.nil? ? super : (other == :off ? nil : other)
-      end
-    end
-
     module LogHook
       def newmessage(*args)
-        Logs.note(args[0])
+        Logs.note(args[0]) if IndirtuiProbe.on
         super(*args)
       end
     end
@@ -347,7 +257,7 @@ module IndirtuiProbe
 
     module HttpHook
       def execute_streaming(*args, &block)
-        return super(*args, &block) unless (x = Exchanges.begin(args[0]))
+        return super(*args, &block) unless IndirtuiProbe.on && (x = Exchanges.begin(args[0]))
         begin
           x.response = super(*args, &block)
         rescue Exception => e
@@ -356,24 +266,6 @@ module IndirtuiProbe
         ensure
           Exchanges.end(x)
         end
-      end
-    end
-
-    module ServerHttpHook
-      [:get, :post].each do |verb|
-        module_eval <<-RUBY, __FILE__, __LINE__ + 1
-          def #{verb}(*args, &block)
-            return super(*args, &block) unless (x = Exchanges.begin_server('#{verb.to_s.upcase}', args))
-            begin
-              x.response = super(*x.args, &block)
-            rescue Exception => e
-              x.error = e
-              raise
-            ensure
-              Exchanges.end(x)
-            end
-          end
-        RUBY
       end
     end
 
@@ -388,23 +280,6 @@ module IndirtuiProbe
       ensure
         local.run, local.run_began = before if before
       end
-    end
-
-    # The span of an agent that asked for what this thread of the server does now.
-    module RequestHook
-      def initialize(*args)
-        super(*args)
-        Local.came(args[0], args[1])
-      end
-    end
-  end
-
-  module Swaps
-    def self.of(indirection, slot)
-      link = IndirtuiProbe.link or return nil
-      r = IndirtuiProbe.top
-      own = r && r.indirection.equal?(indirection) && (slot == :cache ? r.own_cache : r.own_terminus)
-      own || link.hold.swapped(indirection, slot)
     end
   end
 end

@@ -3,20 +3,34 @@
 # JRuby a thread that waits in a read holds the socket, and a write of another
 # thread would wait for it.
 require 'socket'
-require 'weakref'
-%w[table redact steps request asking values hold].each { |file| require File.join(IndirtuiProbe::HOME, file) }
 
 module IndirtuiProbe
+  # Nothing is wanted by the other side.
+  module Idle
+    class << self
+      def on
+        false
+      end
+      alias values on
+      alias any? on
+
+      def swapped(*)
+        nil
+      end
+      alias release swapped
+    end
+  end
+
   class Link
     MOST = 256 * 1024    # bytes that wait to be written
-    BATCH = 16 * 1024    # bytes that are written at once by requests
+    BATCH = 64 * 1024    # bytes that are written at once by requests
     LONGEST = 64 * 1024  # of a line, in bytes
     TICK = 0.05          # seconds between writes of what waits
     SLOW = 50_000_000    # ns after which a running request is announced
     SILENT = 5_000_000_000
 
     attr_reader :pid, :id, :requests, :hold
-    attr_accessor :log # a line of Puppet's log that waits for others like it
+    attr_reader :log # a line of Puppet's log that waits for others like it
 
     def self.open(path)
       new(path)
@@ -43,14 +57,20 @@ module IndirtuiProbe
       @latest_verb = []
       @weak = weak
       @wall = (Time.now.to_r * 1_000_000_000).to_i - IndirtuiProbe.now
-      @hold = Hold.new(self)
+      @hold = Idle
       @out = UNIXSocket.new(path)
       @in = UNIXSocket.new(path)
-      urgent(attach_line)
+      @buffer << attach_line << "\n"
+      flush
       @in.write("{\"listen\":#{VERSION},\"conn\":\"#{@id}\",\"pid\":#{@pid}}\n")
       @last_line = IndirtuiProbe.now
       @reader = quiet_thread { read }
-      @writer = quiet_thread { tick until @over }
+    end
+
+    # Begins to write what waits every now and then. Before there is something, that
+    # would be no more than the cost of a thread that wakes up. Holds @lock.
+    def ticking
+      @writer ||= quiet_thread { tick until @over }
     end
 
     def quiet_thread
@@ -59,7 +79,7 @@ module IndirtuiProbe
         begin
           yield
         rescue Fault => e
-          IndirtuiProbe.fault(e)
+          IndirtuiProbe.fault(e) unless @over # a socket that was closed
         end
       end
     end
@@ -92,8 +112,8 @@ module IndirtuiProbe
       slot = id % Values::LATEST
       return nil unless @latest[slot] == id
       x = @weak[slot]
-      [@latest_of[slot].name.to_s, @latest_verb[slot], x.is_a?(WeakRef) ? x.__getobj__ : x]
-    rescue WeakRef::RefError
+      [@latest_of[slot].name.to_s, @latest_verb[slot], @weak.is_a?(Array) && x ? x.__getobj__ : x]
+    rescue Fault # of a reference to what is gone
       nil
     end
 
@@ -102,13 +122,24 @@ module IndirtuiProbe
     def weak
       map = ObjectSpace::WeakMap.new
       map[1] = map
-      RUBY_ENGINE == 'ruby' ? map : []
+      RUBY_ENGINE == 'ruby' ? map : no_weak_map
     rescue ArgumentError
+      no_weak_map
+    end
+
+    def no_weak_map
+      require 'weakref'
       []
     end
 
     def next_exchange
       @lock.synchronize { @exchanges += 1 }
+    end
+
+    # Keeps a line of Puppet's log until another one comes, or for a moment.
+    def log=(line)
+      @log = line
+      @lock.synchronize { ticking } if line
     end
 
     # Writes the line of Puppet's log that waits, with its count.
@@ -134,6 +165,7 @@ module IndirtuiProbe
     # Requests of a thread, for announcing those that take long.
     def watch(local)
       @lock.synchronize do
+        ticking
         @stacks.reject! { |thread, _| !thread.alive? } if @stacks.size > 50
         @stacks << [Thread.current, local.stack]
       end
@@ -143,19 +175,24 @@ module IndirtuiProbe
       @application ||= Text.json(IndirtuiProbe.application)
     end
 
-    # What this process is. It is written again when the settings are known.
+    # What this process is. It is written again when there is a request: by then its
+    # settings are known, and what takes secrets out of its arguments is loaded.
     def attach_line
       puppet = defined?(::Puppet.version) ? ::Puppet.version.to_s : ''
-      argv = Redact.line([$0] + ARGV)
       b = "{\"attach\":#{VERSION},\"conn\":\"#{@id}\",\"pid\":#{@pid},\"ppid\":#{Process.ppid},\"uid\":#{Process.uid}," \
-          "\"ruby\":#{Text.json("#{RUBY_ENGINE} #{defined?(JRUBY_VERSION) ? JRUBY_VERSION : RUBY_VERSION}")},\"puppet\":#{Text.json(puppet)}," \
-          "\"argv\":#{Text.json(argv)},\"app\":#{Text.json(IndirtuiProbe.application)},\"host\":#{Text.json(Socket.gethostname)}," \
+          "\"ruby\":\"#{RUBY_ENGINE} #{defined?(JRUBY_VERSION) ? JRUBY_VERSION : RUBY_VERSION}\",\"puppet\":#{Text.quote(puppet)}," \
+          "\"app\":#{@ready ? application : Text.quote(IndirtuiProbe.application[/\A[-.\w]{0,30}\z/].to_s)},\"host\":#{Text.quote(Text.utf8(Socket.gethostname))}," \
           "\"mono\":#{IndirtuiProbe.now},\"wall\":#{@wall + IndirtuiProbe.now}"
       if @ready
-        b << ",\"certname\":#{Text.json(Settings.value(:certname).to_s)},\"settings\":[#{Settings.all.join(',')}]"
+        b << ",\"argv\":#{Text.json(Redact.line([$0] + ARGV))},\"certname\":#{Text.json(Settings.value(:certname).to_s)},\"settings\":[#{Settings.all.join(',')}]"
+        b << ",\"instances\":#{Pool.instances},\"borrow\":#{Pool.borrow}" if IndirtuiProbe.server && Pool.instances
       end
       b << ',"can":["hold","edit.key","edit.flags","edit.env","edit.options","value","fail","swap","values"],"lacks":['
       b << IndirtuiProbe.lacks.map { |name, what| "[#{Text.json(name)},#{Text.json(what)}]" }.join(',') << ']}'
+    end
+
+    def ready?
+      @ready
     end
 
     # The settings are known: the process is described again.
@@ -215,8 +252,23 @@ module IndirtuiProbe
       write(line)
     end
 
+    # The same of a line in four parts, with its end, for which no room is made that is
+    # thrown away again.
+    def finished_in_parts(head, front, middle, back)
+      @requests += 1
+      @lock.synchronize do
+        if @buffer.bytesize > MOST + @value
+          @dropped += 1
+        else
+          @buffer << head << front << middle << back
+        end
+        flush if @buffer.bytesize > BATCH && !@full
+      end
+    end
+
     # Holds @lock.
     def append(line, always)
+      ticking
       if line.bytesize >= LONGEST || !always && @buffer.bytesize + line.bytesize > MOST + @value
         @dropped += 1
       else
@@ -286,22 +338,29 @@ module IndirtuiProbe
       sleep 0.002 until @first || @over || IndirtuiProbe.now > till
     end
 
+    PING = "{\"ping\":1}\n".freeze
+
     # Reads what the other side wants.
     def read
-      require 'json'
       while !@over && (line = @in.gets("\n", LONGEST + 1))
         break if line.bytesize > LONGEST
         @last_line = IndirtuiProbe.now
-        begin
-          message = JSON.parse(line)
-        rescue JSON::ParserError
-          break
-        end
-        hold.take(message) if Hash === message
+        break unless line == PING || take(line)
         @first = true
       end
     ensure
       over
+    end
+
+    # Takes a line; false if it is none.
+    def take(line)
+      require 'json'
+      message = JSON.parse(line)
+      @hold = Hold.new(self) if @hold.equal?(Idle)
+      @hold.take(message) if Hash === message
+      true
+    rescue JSON::ParserError
+      false
     end
 
     # The connection is over: what is held goes on, and nothing that was asked for

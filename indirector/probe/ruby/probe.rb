@@ -25,10 +25,29 @@ module IndirtuiProbe
     'Puppet::Indirector::Indirection' => :indirection, 'Puppet::Util::Log' => :log, 'Puppet::HTTP::Client' => :http,
     'Puppet::Configurer' => :configurer
   }.freeze
+  # A method of each by which it is known that its body has been read.
+  LAST = { :indirection => :save, :log => :newmessage, :http => :execute_streaming, :configurer => :run }.freeze
+  # What is loaded when it is first needed: most runs of Puppet's commands ask little.
+  {
+    :Hooks => 'hooks', :Link => 'link', :Local => 'local', :Text => 'text', :Places => 'places', :Routes => 'routes', :Settings => 'settings', :Choice => 'routes',
+    :Route => 'routes', :Taps => 'taps', :Exchanges => 'taps', :Logs => 'taps', :Redact => 'redact', :Steps => 'steps', :Request => 'request',
+    :Values => 'values', :Hold => 'hold', :Swaps => 'inside', :Work => 'work', :Pool => 'pool'
+  }.each { |name, file| autoload name, File.join(HOME, file + '.rb') }
+
+  # Sees classes as they are made. A TracePoint for their ends would slow down all that
+  # is loaded afterwards.
+  module Inherited
+    def inherited(c)
+      super
+      coming = IndirtuiProbe.coming
+      IndirtuiProbe.seen(c) if coming && (!coming.empty? || PLACES.key?(c.name))
+    end
+    private :inherited
+  end
 
   class << self
-    attr_reader :path, :last, :lacks, :link, :installed
-    attr_accessor :faults, :traces, :server
+    attr_reader :path, :last, :lacks, :link, :installed, :coming, :server
+    attr_accessor :faults, :traces
 
     # Takes what started the probe out of the environment, which commands and
     # classifiers inherit.
@@ -61,18 +80,35 @@ module IndirtuiProbe
       nil
     end
 
-    # Waits for Puppet's classes, which are hooked when each is there.
+    # Waits for Puppet's classes.
     def wait
-      @point = TracePoint.new(:end) do |tp|
-        begin
-          place = PLACES[MODULE_NAME.bind(tp.self).call]
-          install(place) if place
-          install(:request) if @server && !@installed[:request]
-        rescue Fault => e
-          fault(e)
-        end
-      end
-      @point.enable
+      @coming = {}
+      Object.singleton_class.send(:prepend, Inherited)
+    end
+
+    # A class is made. Those before it are hooked once they have their methods.
+    def seen(c)
+      coming = @coming or return
+      @coming = nil # the probe has classes, too
+      coming.delete_if { |place, owner| there?(place, owner) && install(place) } unless coming.empty?
+      place = PLACES[c.name]
+      coming[place] = c if place
+    rescue Fault => e
+      fault(e)
+    ensure
+      @coming = coming if coming && !@late
+    end
+
+    # This is Puppet Server: which requests come in is of interest from the first one on.
+    def server=(on)
+      @server = on
+      @coming[:request] = nil if @coming
+    end
+
+    def there?(place, owner)
+      return defined?(::Puppet::Network::HTTP::Request) if place == :request
+      owner = owner.singleton_class if place == :log
+      owner.method_defined?(LAST[place]) || owner.private_method_defined?(LAST[place])
     end
 
     # Puppet is loaded: had its classes not been seen coming, they would be hooked now.
@@ -83,8 +119,7 @@ module IndirtuiProbe
     # Hooks what is there and was not seen coming; nothing is waited for any more.
     def late
       @late = true
-      @point.disable if @point
-      @point = nil
+      @coming = nil
       PLACES.each { |name, place| install(place) if find_class(name) }
       [:puppet, :server_http, :request].each { |place| install(place) }
       no_client unless @installed[:http] || @no_client
@@ -97,12 +132,16 @@ module IndirtuiProbe
     # Older versions of Puppet ask over connections of their own.
     def no_client
       @no_client = true
-      Hooks.lacking('Puppet::HTTP::Client', :execute_streaming) if defined?(Hooks)
+      Hooks.lacking('Puppet::HTTP::Client', :execute_streaming)
     end
 
-    # Whether all that is waited for has been seen, or never will be.
-    def late?
-      @late
+    # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
+    def application
+      return 'server' if @server
+      name = File.basename($0.to_s)
+      name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s[/\A\w{0,30}\z/].to_s : name
+    rescue Fault
+      ''
     end
 
     def find_class(name)
@@ -111,14 +150,12 @@ module IndirtuiProbe
 
     def install(place)
       return if @installed[place]
-      require File.join(HOME, 'hooks') unless defined?(Hooks)
       @installed[place] = true if Hooks.install(place)
       on if place == :indirection
     end
 
     def too_old
       @lacks << ['Module#prepend', "nothing is seen: Ruby #{RUBY_VERSION} is too old"]
-      require File.join(HOME, 'link')
       at_exit { look && @link.finish(0) }
     end
 
@@ -157,10 +194,8 @@ module IndirtuiProbe
     end
 
     def connect
-      require File.join(HOME, 'link') unless defined?(Link)
       link = Link.open(@path) or return nil
       @link = link
-      Hooks.attached if defined?(Hooks)
       link.await_first if @waits
       @waits = false
       link

@@ -3,6 +3,7 @@
 # there has the same name here.
 module IndirtuiProbe
   module Redact
+    autoload :Table, File.join(HOME, 'table.rb')
     FARTHEST = 4096 # how far from its beginning a secret is recognized, in bytes
     LINE = 256      # how far back the program of a flag is looked for
     DEEPEST = 1000  # below this depth all of a value is redacted
@@ -28,12 +29,20 @@ module IndirtuiProbe
     COMMANDS = Table::COMMANDS.map do |flag, shape, programs|
       [flag, shape, Regexp.new('(?:\\A|[ \\t"\'/`(;|&=\\[,>])(?:' + programs.map { |p| Regexp.escape(p) }.join('|') + ')')]
     end
+    # What may follow the first letter of a secret, by that letter: an engine tries one
+    # alternative after the other at each position of a text.
+    STARTS = Hash.new { |h, c| h[c] = [] }
+    Table::WORDS.each do |word, _, where|
+      rest = pattern(word, where).sub(/\A./, '')
+      [word[0], word[0].upcase].each { |c| STARTS[c] << "(?i:#{rest})" }
+    end
+    (Table::FORMS.map { |f| f[0] } + ['eyJ', 'Basic ', '--', ':/']).each { |s| STARTS[s[0]] << Regexp.escape(s[1..-1]) }
+    STARTS['*'] << '[0-9A-F]'
+    STARTS['-'] << '(?<![0-9A-Za-z_]-)'
     # Where a secret may begin. More than that is harmless.
-    FIRSTS = (Table::WORDS.map { |word, _, _| word[0] + word[0].upcase } + Table::FORMS.map { |f| f[0][0] } + %w[e B * : -]).join.split('').uniq
     BEGINS = Regexp.new(
-      '(?=[' + FIRSTS.map { |c| Regexp.escape(c) }.join + '])(?:' +
-      (Table::WORDS.map { |word, _, where| '(?i:' + pattern(word, where) + ')' } + Table::FORMS.map { |f| Regexp.escape(f[0]) } +
-       ['eyJ', 'Basic ', '\\*[0-9A-F]', '--', '(?<![0-9A-Za-z_])-', ':/']).join('|') + ')'
+      '(?=[' + STARTS.keys.map { |c| Regexp.escape(c) }.join + '])(?:' +
+      STARTS.map { |c, rests| Regexp.escape(c) + '(?:' + rests.uniq.join('|') + ')' }.join('|') + ')'
     )
     ESCAPES = /%[2-7][0-9A-Fa-f]/
     HARMLESS = ['', 'true', 'false', 'null', 'nil', 'undef', '~', '{}', '[]'].freeze

@@ -250,19 +250,20 @@ module IndirtuiProbe
         !(@faults || @spans || @note_lines || @touched || @injected || @local.came || @local.node || @local.run) && (@options.nil? || @options.empty?)
     end
 
-    def plain_line
+    def write_plain
       front, back = @route.plain(@caller, @plain) { plain_parts }
       took = IndirtuiProbe.now - @at - @held
-      "{\"trace\":#{@id},\"t\":\"#{@link.time(@at)}\",\"took\":#{took}#{@route.asked(@verb)}#{key_json}#{front}" \
-        "{\"step\":\"terminus\",\"is\":\"ok\",\"why\":\"returned\",\"at\":#{@asked_at},\"took\":#{@asked_took}}#{back}"
+      @link.finished_in_parts("{\"trace\":#{@id},\"t\":\"#{@link.time(@at)}\",\"took\":#{took}#{@route.asked(@verb)}#{key_json}",
+                              front, "#{@asked_at},\"took\":#{@asked_took}", back)
     end
 
     # What stands before and behind the step of the terminus in such a line.
     def plain_parts
       settle
       @steps[EXPIRY_SET] = @plain
-      [",\"caller\":#{@caller},\"out\":\"ok\",\"served\":\"terminus\"#{@route.head},\"steps\":[#{@steps[0, 5].join(',')},",
-       ",#{@steps[6, 4].join(',')}],\"app\":#{@link.application},\"route\":#{@link.route(@route)}}"]
+      [",\"caller\":#{@caller},\"out\":\"ok\",\"served\":\"terminus\"#{@route.head},\"steps\":[#{@steps[0, 5].join(',')}," \
+       '{"step":"terminus","is":"ok","why":"returned","at":',
+       "},#{@steps[6, 4].join(',')}],\"app\":#{@link.application},\"route\":#{@link.route(@route)}}\n"]
     end
 
     # The line of a request that has ended.
@@ -341,9 +342,9 @@ module IndirtuiProbe
     def other_options
       options_hash.map do |name, value|
         next if FLAGS.include?(name.to_sym) || SKIPPED.include?(name.to_sym)
-        text = Values.brief(value)
-        "{\"name\":#{Text.json(name.to_s)},\"value\":#{Text.json(Redact.pair(name.to_s, text))}}"
+        Values.option(name, value)
       end.compact.first(MOST)
     end
   end
 end
+require File.join(IndirtuiProbe::HOME, 'asking.rb')

@@ -15,6 +15,7 @@ module IndirtuiProbe
     class << self
       # The JSON string of a text, redacted. Equal texts come again and again.
       def json(s)
+        return '""' if s.empty?
         kept = (@kept ||= {})
         found = kept[s]
         return found if found

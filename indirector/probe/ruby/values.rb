@@ -54,6 +54,20 @@ module IndirtuiProbe
     end
 
     class << self
+      # The JSON of an option. The same few come again and again.
+      def option(name, value)
+        return option_now(name, value) unless Symbol === value || true.equal?(value) || false.equal?(value) || String === value && value.bytesize < BRIEF
+        known = (@options ||= {})[name] ||= {}
+        found = known[value]
+        return found if found
+        @options = nil if known.size >= Text::KEPT || @options.size >= Text::KEPT
+        known[value] = option_now(name, value)
+      end
+
+      def option_now(name, value)
+        "{\"name\":#{Text.json(name.to_s)},\"value\":#{Text.json(Redact.pair(name.to_s, brief(value)))}}"
+      end
+
       # An option in a few words, redacted. Nothing foreign is called.
       def brief(x)
         case x
