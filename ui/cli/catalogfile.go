@@ -15,7 +15,6 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/transaction"
-	"indirtui/traces"
 	"indirtui/ui/command"
 )
 
@@ -114,22 +113,22 @@ func formatOfText(b []byte) string {
 	return "json"
 }
 
-// catalogOfNode finds the catalog of a node, and reports whether a cache had it.
-func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, cached bool, err error) {
-	resp, err := e.Once(ctx, &indirector.Request{
+// catalogOfNode finds the catalog of a node. The response is that of the request.
+func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, resp *indirector.Response, err error) {
+	resp, err = e.Once(ctx, &indirector.Request{
 		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli",
 	})
 	if errors.Is(err, indirector.ErrNotFound) {
-		return nil, false, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
+		return nil, nil, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	c, ok := resp.Instance().(*model.Catalog)
 	if !ok {
-		return nil, false, fmt.Errorf("the answer for %s is no catalog", node)
+		return nil, nil, fmt.Errorf("the answer for %s is no catalog", node)
 	}
-	return c, resp.Served == traces.ByCache, nil
+	return c, resp, nil
 }
 
 // offline is a host for looking at catalogs, with the settings of an engine.
