@@ -55,7 +55,7 @@ type Options struct {
 	// What came before the run: how long it took up to the first request, to find facts, and
 	// to get the catalog. Zero is not known, as is fitting for what did not happen.
 	Startup, FactGeneration, Retrieval time.Duration
-	LogLevel                           string // the lowest that is kept; "" is info
+	LogLevel                           string          // the lowest that is kept; "" is info
 	Log                                func(model.Log) // takes each line as it is written; may be nil
 	// Report has what is known before the run: its start, ids, lines. It may be nil.
 	Report *model.Report
