@@ -134,6 +134,9 @@ func (p *stoppedAt) Freeze(c *indirector.Code) {
 		seen[parent] = true
 		c.Calls = append([]indirector.CodeCall{{Name: parent.Ref(), File: parent.File, Line: int(parent.Line)}}, c.Calls...)
 	}
+	if p.r.RAL != nil {
+		c.Try = p.r.RAL.Try
+	}
 	if rest := p.t.rest(p.r); rest != nil {
 		c.Rest = rest
 	}
