@@ -391,7 +391,15 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
-		_, err = run.Run(ctx, r.Catalog)
+		if yes.Only == "" {
+			_, err = run.Run(ctx, r.Catalog)
+			return lines, err
+		}
+		wanted := r.Declared(yes.Only)
+		if wanted == nil {
+			return nil, fmt.Errorf("apply %q: the catalog does not have it", yes.Only)
+		}
+		err = run.One(ctx, wanted)
 		return lines, err
 	}
 }

@@ -138,6 +138,50 @@ func (a *Applying) catalogBy() (terminus string, cached bool) {
 	return route.Primary.Winner().Terminus, route.Cache.Winner().Terminus != ""
 }
 
+// One applies one resource by itself, by the request "save resource": what waits for it is
+// not refreshed, and its report is sent nowhere. What is logged comes when it is done. The
+// locks are those of Run. Rules RES-RAL-05 and RES-SAFE-03.
+func (a *Applying) One(ctx context.Context, r *model.Resource) (err error) {
+	release, err := a.lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	alone, err := a.alone(ctx, r)
+	if err != nil {
+		return err
+	}
+	resp, err := a.Engine.Do(transaction.Consent{System: a.System, Sources: a.Sources}.Context(ctx), &indirector.Request{
+		Indirection: "resource", Verb: indirector.Save, Key: alone.Key(), Keyed: true, Instance: alone,
+		Terminus: "ral", Cache: indirector.Off, Environment: a.setting("environment"), Caller: a.Caller,
+	})
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return errors.New(indirector.Message(err))
+	}
+	answer, _ := resp.Value.([]indirector.Instance)
+	for _, inst := range answer {
+		report, is := inst.(*model.Report)
+		for i := 0; is && a.Log != nil && i < len(report.Logs); i++ {
+			a.Log(report.Logs[i])
+		}
+	}
+	return nil
+}
+
+// alone is a resource without what it has to do with others, and with nothing deferred.
+func (a *Applying) alone(ctx context.Context, r *model.Resource) (*model.Resource, error) {
+	m := *r
+	m.Parameters = data.OfHash(slices.DeleteFunc(slices.Clone(r.Parameters.Hash()), func(p data.Pair) bool {
+		return slices.Contains([]string{"before", "notify", "require", "subscribe", "schedule", "stage"}, p.Key.Text())
+	}))
+	if a.Resolve == nil {
+		return &m, nil
+	}
+	var err error
+	m.Parameters, err = a.Resolve(ctx, m.Parameters)
+	return &m, err
+}
+
 // withoutUnchanged is a report without resources that nothing happened to. Rule RES-REP-03.
 func withoutUnchanged(r *model.Report) *model.Report {
 	out := *r

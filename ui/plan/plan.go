@@ -64,6 +64,7 @@ type Confirmed struct {
 	Host string // the name of this one
 	Of   string // that of the one that the catalog is of, if it is another
 	Noop bool   // only what would be done, with checks, state and report
+	Only string // this resource, by itself: its reference; "" is the catalog
 	// Stop reports that the run is to end before the next resource. With the end of its
 	// context the resource in hand ends, too. It may be nil.
 	Stop func() bool
@@ -78,6 +79,7 @@ type Screen struct {
 	cancel        func()          // ends what is waited for
 	wait          widget.Wait
 	applying      bool
+	open          *resource // on top of this; nil: none was opened
 	stop          *atomic.Bool // of what is applied; it is to end
 	helper        bool         // Puppet looks, too
 	width, height int
@@ -160,6 +162,9 @@ func (s *Screen) show(m made) tea.Cmd {
 	s.choose(s.filter)
 	if i := s.next(-1, 1); i >= 0 {
 		s.list.To(i)
+	}
+	if s.open != nil {
+		s.open.show(s.open.ref)
 	}
 	switch {
 	case m.Foreign > 0 && !s.helper:
@@ -308,7 +313,7 @@ func (s *Screen) Handle(a screen.Command) tea.Cmd {
 	case screen.IsShould:
 		return s.compareSides()
 	case screen.ApplyPlan:
-		return s.askApply()
+		return s.askApply("", s.result.Plan.Totals.String())
 	case screen.Write:
 		return s.write()
 	case screen.FilterBy:
@@ -326,7 +331,8 @@ func (s *Screen) Handle(a screen.Command) tea.Cmd {
 		}
 		return screen.Notify("nothing more in this direction would change")
 	case screen.Enter:
-		return screen.Show(newResource(s, s.focus().Resource))
+		s.open = newResource(s, s.focus().Resource)
+		return screen.Show(s.open)
 	case screen.Pager:
 		return showDiff(s.env, s.focus())
 	case screen.CopyMenu:

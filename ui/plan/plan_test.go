@@ -234,6 +234,14 @@ func TestApply(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	p.Keys("esc").Want("2 to change")
+
+	// One resource by itself.
+	p.Keys("enter").Want("plan > File["+root+"/a.conf]").Keys("A").Want("this only, without refreshing Service[nginx]")
+	p.Keys("here", "enter", "web01", "enter").Want("log of the run").Keys("esc").Want("plan > File["+root+"/a.conf]", "content")
+	if got := <-applied; got.Only != "File["+root+"/a.conf]" || got.Host != "here" || got.Of != "web01" {
+		t.Errorf("got %+v", got)
+	}
+	p.Keys("esc", "/", "outcome=refresh", "enter", "enter").Want("plan > Service[nginx]").Keys("A").Want("it is in sync, and is refreshed only with what refreshes it")
 }
 
 // A run that goes on is stopped by a key; without leave to write there is none.
