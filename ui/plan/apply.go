@@ -27,6 +27,9 @@ func (s *Screen) askHelper() tea.Cmd {
 	return screen.Show(widget.NewMenu(&s.env.Shared, title, []widget.Item{yes, no}))
 }
 
+// wasKept is why nothing more is done with a plan that is from a file.
+const wasKept = "this plan was kept: plan its catalog"
+
 // cannotApply is why what is planned cannot be applied; "" if it can. Rule RES-SAFE-02.
 func (s *Screen) cannotApply() string {
 	switch {
@@ -35,7 +38,7 @@ func (s *Screen) cannotApply() string {
 	case s.noPlan() != "":
 		return s.noPlan()
 	case s.result.Catalog == nil:
-		return "this plan was kept: plan its catalog to apply it"
+		return wasKept + " to apply it"
 	case s.o.Apply == nil:
 		return "nothing is applied to this machine from here"
 	case !s.env.Writable:

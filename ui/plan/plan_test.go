@@ -143,6 +143,32 @@ func TestKeys(t *testing.T) {
 	p.Keys(":", "plan #1 checks=maybe", "enter").Want("checks=yes or checks=no?")
 }
 
+// A plan is kept: what it was made of leads to it again, until it is made anew.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	made := on(m)
+	runs := make(chan string, 2)
+	p := play(t, answered(t, strings.ReplaceAll(catalog, "@ROOT@", root)), console.Options{Plan: func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
+		runs <- want.Run
+		return made(ctx, c, want)
+	}})
+	p.Keys("p", "/", "nginx", "enter").Want("plan of #1", "2 of 5")
+	first, looked := <-runs, len(m.Calls())
+	if looked == 0 || !strings.HasPrefix(first, traces.PlanRun) {
+		t.Errorf("run %q: %d commands", first, looked)
+	}
+	p.Keys("esc", "esc", "p").Want("plan of #1", "5 of 5", "this plan was made", "ago; p plans anew")
+	if calls := m.Calls(); len(calls) > 0 {
+		t.Errorf("it was made anew: %v", calls)
+	}
+	p.Keys("p").Want("1 to change", "planning anew")
+	if second := <-runs; second == first || len(m.Calls()) == 0 {
+		t.Errorf("it was not made anew: run %s", second)
+	}
+	p.Keys("esc", ":", "plan #1 checks=no", "enter").Want("plan of #1").Not("this plan was made")
+}
+
 // A plan that takes long can be given up, and the screen goes on meanwhile.
 func TestCancel(t *testing.T) {
 	t.Parallel()
@@ -204,7 +230,7 @@ func TestAskHelper(t *testing.T) {
 	}}
 	p := play(t, answered(t, `{"name": "web01", "resources": [], "edges": [], "classes": []}`), o)
 	p.Keys("p").Want("let Puppet look at 1 resource written in Ruby?").Keys("n").Want("cannot be known: asks")
-	p.Keys("esc", "p", "y").Want("is in sync").Not("let Puppet look")
+	p.Keys("esc", "p").Want("cannot be known: asks").Not("let Puppet look").Keys("p", "y").Want("is in sync").Not("let Puppet look")
 	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("let Puppet look")
 }
 

@@ -61,7 +61,7 @@ func (r *resource) lay() (rows []row) {
 	}
 	if a := r.around; a != nil {
 		if a.Turn > 0 {
-			rows = append(rows, row{style: term.Quiet, label: "evaluated", text: "as " + strconv.Itoa(a.Turn) + " of " + strconv.Itoa(len(r.of.result.View.Order)) + ", with containers"})
+			rows = append(rows, row{style: term.Quiet, label: "evaluated", text: "as " + strconv.Itoa(a.Turn) + " of " + strconv.Itoa(len(r.of.result.View.Order)) + ", containers counted"})
 		}
 		if at := place(a.File, a.Line); at != "" {
 			rows = append(rows, row{style: term.Quiet, label: "declared", text: at})
