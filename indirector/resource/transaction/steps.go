@@ -223,8 +223,8 @@ func (r *Resource) beyond(follow func(*Edge) bool) []*Resource {
 
 // Set gives a property that is still to be changed another value.
 func (p *stoppedAt) Set(name string, v data.Value) error {
-	if err := p.r.RAL.Set(name, v); err != nil {
+	if err := p.r.RAL.Try([]data.Pair{data.P(name, v)}); err != nil {
 		return err
 	}
-	return p.r.RAL.Validate()
+	return p.r.RAL.Set(name, v)
 }

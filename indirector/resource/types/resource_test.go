@@ -98,4 +98,10 @@ func TestTry(t *testing.T) {
 			}
 		})
 	}
+	if err := r.Set("source", data.OfString("/y")); err != nil || r.Validate() == nil {
+		t.Fatalf("it is valid, or %v", err)
+	}
+	if err := r.Try([]data.Pair{text("mode", "0600")}); err != nil {
+		t.Errorf("got %v", err)
+	}
 }

@@ -20,7 +20,8 @@ func (r *Resource) Substitute(property string, should []data.Value) (restore fun
 }
 
 // Try returns why values would be refused, as Set and Validate refuse them; nil if they
-// would not be. The resource stays as it is, and nothing is logged.
+// would not be. The resource stays as it is, and nothing is logged. What is amiss as a whole
+// before is no reason: a file that is applied has the content of its source, too.
 func (r *Resource) Try(values []data.Pair) error {
 	trial := *r
 	trial.Log, trial.LogPuppet = nil, nil
@@ -30,10 +31,14 @@ func (r *Resource) Try(values []data.Pair) error {
 		own := *v
 		trial.values[name] = &own
 	}
+	valid := trial.Validate() == nil
 	for _, p := range values {
 		if err := trial.Set(p.Key.Text(), p.Value); err != nil {
 			return err
 		}
+	}
+	if !valid {
+		return nil
 	}
 	return trial.Validate()
 }
