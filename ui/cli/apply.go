@@ -342,17 +342,27 @@ func cleanButTabs(line string) string {
 
 // story prints what happened in one sentence, which names the first cause.
 func (c *applyCommand) story(e *engine.Engine) error {
+	stories, err := storiesOf(e, "@run")
+	for _, s := range stories {
+		c.p.report(s)
+	}
+	return err
+}
+
+// storiesOf are the sentences of the runs that a selector means, without secrets.
+func storiesOf(e *engine.Engine, selector string) ([]string, error) {
 	if err := e.Store.Flush(); err != nil {
-		return err
+		return nil, err
 	}
-	ids, err := export.Select(e.Store, "@run")
+	ids, err := export.Select(e.Store, selector)
 	if err != nil {
-		return nil // it made no request
+		return nil, nil // it made no request
 	}
-	for _, s := range runStories(e.Store, ids) {
-		c.p.report(redacted(e, s))
+	stories := runStories(e.Store, ids)
+	for i := range stories {
+		stories[i] = redacted(e, stories[i])
 	}
-	return nil
+	return stories, nil
 }
 
 // applyHere applies the catalog of a plan in a session, once it is confirmed: what is logged
@@ -378,7 +388,7 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 		}
 		if d, is := on.(*demo.Site); is {
 			m := d.Machine(offline(e).Setting)
-			run.Host, run.System, run.Sources = m, m.Changeable(), d.Modules()
+			run.Host, run.System, run.Sources, run.ReportTo = m, m.Changeable(), d.Modules(), "processor"
 		} else {
 			host, err := thisMachine(ctx, e)
 			if err != nil {
@@ -392,8 +402,12 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
 		if yes.Only == "" {
-			_, err = run.Run(ctx, r.Catalog)
-			return lines, err
+			result, err := run.Run(ctx, r.Catalog)
+			if err != nil {
+				return lines, err
+			}
+			stories, err := storiesOf(e, "run="+result.Report.TransactionUUID)
+			return append(lines, stories...), err
 		}
 		wanted := r.Declared(yes.Only)
 		if wanted == nil {

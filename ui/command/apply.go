@@ -57,6 +57,9 @@ type Applying struct {
 	// then.
 	System  providers.System
 	Sources providers.Sources
+	// ReportTo is the terminus that takes the report, as the application wants it; "" leaves
+	// that to the route.
+	ReportTo string
 	// Resolve computes deferred values, see [transaction.Options]; if it is nil, they fail.
 	Resolve func(ctx context.Context, v data.Value) (data.Value, error)
 	// Helper does resources that are written in Ruby. If it is nil, they fail, and NoHelper is
@@ -291,10 +294,14 @@ func (r *running) ask(ctx context.Context, req *indirector.Request) (*indirector
 // report saves the report: first where it is sent to, then where it is kept.
 func (r *running) report(ctx context.Context, report *model.Report) {
 	save := func(flags traces.Flags, failed string) {
-		_, err := r.Engine.Do(ctx, &indirector.Request{
+		req := &indirector.Request{
 			Indirection: "report", Verb: indirector.Save, Instance: report, Flags: flags,
 			Environment: report.Environment, Caller: r.Caller, Run: r.id,
-		})
+		}
+		if r.ReportTo != "" {
+			req.Terminus, req.By, req.Source = r.ReportTo, traces.FromApplication, "application"
+		}
+		_, err := r.Engine.Do(ctx, req)
 		if err != nil && !errors.Is(err, indirector.ErrNotFound) && r.Log != nil {
 			r.Log(model.Log{Level: "err", Source: "Puppet", Message: failed + indirector.Message(err)})
 		}

@@ -45,6 +45,8 @@ func (s *Screen) cannotApply() string {
 		return "read-only: start with --write, or :write on"
 	case s.result.Redacted:
 		return "its secrets were redacted when it was recorded: plan the catalog of its terminus"
+	case s.result.Plan.Totals.Exit() == 0:
+		return "there is nothing to do"
 	}
 	return ""
 }
@@ -85,12 +87,12 @@ func (r *Result) Declared(ref string) *model.Resource {
 func (s *Screen) askApply(only, what string) tea.Cmd {
 	user, host := s.o.Here()
 	of := s.result.Catalog.Name
-	hint := fmt.Sprintf("as %s on %s: %s; esc leaves it", user, host, what)
+	hint := fmt.Sprintf("as %s on %s: %s", user, host, what)
 	return s.askName("type "+host+" to apply it: ", hint, host, func() tea.Cmd {
 		if of == host {
 			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host, Only: only}})
 		}
-		hint := fmt.Sprintf("the catalog is of %s, and this is %s; esc leaves it", of, host)
+		hint := fmt.Sprintf("the catalog is of %s, and this is %s", of, host)
 		return s.askName("type "+of+" to apply it all the same: ", hint, of, func() tea.Cmd {
 			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host, Of: of, Only: only}})
 		})

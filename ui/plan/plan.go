@@ -83,7 +83,7 @@ type Screen struct {
 	cancel        func()          // ends what is waited for
 	wait          widget.Wait
 	applying      bool
-	open          *resource // on top of this; nil: none was opened
+	open          *resource    // on top of this; nil: none was opened
 	stop          *atomic.Bool // of what is applied; it is to end
 	helper        bool         // Puppet looks, too
 	width, height int

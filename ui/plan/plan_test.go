@@ -262,7 +262,7 @@ func TestApply(t *testing.T) {
 	p.Keys("esc").Want("2 to change")
 
 	// One resource by itself.
-	p.Keys("enter").Want("plan > File["+root+"/a.conf]").Keys("A").Want("this only, without refreshing Service[nginx]")
+	p.Keys("enter").Want("plan > File[" + root + "/a.conf]").Keys("A").Want("this only, without refreshing Service[nginx]")
 	p.Keys("here", "enter", "web01", "enter").Want("log of the run").Keys("esc").Want("plan > File["+root+"/a.conf]", "content")
 	if got := <-applied; got.Only != "File["+root+"/a.conf]" || got.Host != "here" || got.Of != "web01" {
 		t.Errorf("got %+v", got)
@@ -275,7 +275,8 @@ func TestApplyStops(t *testing.T) {
 	t.Parallel()
 	o := console.Options{
 		Plan: func(_ context.Context, c *model.Catalog, _ plan.Want) (plan.Result, error) {
-			return plan.Result{Plan: &transaction.Plan{Resources: []transaction.Planned{{Resource: "Notify[a]", Outcome: transaction.WouldChange}}}}, nil
+			changing := []transaction.Planned{{Resource: "Notify[a]", Outcome: transaction.WouldChange}}
+			return plan.Result{Plan: &transaction.Plan{Resources: changing, Totals: transaction.Totals{Change: 1}}}, nil
 		},
 		Here: func() (user, host string) { return "root", "web01" },
 		Apply: func(ctx context.Context, _ *plan.Result, yes plan.Confirmed) ([]string, error) {
