@@ -19,7 +19,8 @@ import (
 )
 
 const catalogHelp = `CATALOG is a file in any format of Puppet's, - for standard input, or the name of
-a node, whose catalog is then found as "indirtui find catalog NODE" finds it.`
+a node, whose catalog is then found as "indirtui find catalog NODE" finds it; a
+server gets the facts of this host, if that is the node.`
 
 // maxCatalog bounds the text of a catalog.
 const maxCatalog = 256 << 20
@@ -113,11 +114,15 @@ func formatOfText(b []byte) string {
 	return "json"
 }
 
-// catalogOfNode finds the catalog of a node. The response is that of the request.
+// catalogOfNode finds the catalog of a node. A server gets the facts of this host, as it does
+// from an agent, if that is the node. The response is that of the request.
 func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, resp *indirector.Response, err error) {
-	resp, err = e.Once(ctx, &indirector.Request{
-		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli",
-	})
+	req := &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli"}
+	certname, _ := e.Settings.Get("certname")
+	if route, ok := e.Explain("catalog"); ok && node == certname && route.Primary.Winner().Terminus == "rest" {
+		req.Options = []indirector.Option{{Name: "facts_for_catalog", Value: "facter"}}
+	}
+	resp, err = e.Once(ctx, req)
 	if errors.Is(err, indirector.ErrNotFound) {
 		return nil, nil, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
 	}
