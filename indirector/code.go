@@ -25,6 +25,9 @@ type Code struct {
 	Calls     []CodeCall  // around it, the outermost first; empty but in a State
 	Variables []data.Pair // that it sees, the nearest first; likewise
 	Fixed     []string    // of the variables: those that nothing may change; likewise
+	// Try returns why variables would be refused; nil if they would not be. It may only be
+	// called while the request is held. It is nil if that is not known, and but in a State.
+	Try func(changed []data.Pair) error
 	// Rest is what the run of a resource has still to do, as what applies it has that; nil
 	// if it is not known, and but in a State.
 	Rest any

@@ -43,6 +43,10 @@ type RunStory struct {
 	resources   appliedResources
 }
 
+// PlanRun begins the run of the requests that were asked to make a plan, which is none: no
+// report ends it.
+const PlanRun = "plan-"
+
 // maxMoves bounds what a run that never ends makes known.
 const maxMoves = 16
 
@@ -202,7 +206,11 @@ func (r *RunStory) String() string {
 	if r.requests == 1 {
 		unit = "request"
 	}
-	fmt.Fprintf(&b, "%s run %s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), RunName(r.Run, r.Transaction, r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
+	plan, kind := strings.HasPrefix(r.Run, PlanRun), "run "
+	if plan {
+		kind = ""
+	}
+	fmt.Fprintf(&b, "%s %s%s: %d %s in %.1f s", cmp.Or(r.Node, "somebody"), kind, RunName(r.Run, r.Transaction, r.guessed > 0), r.requests, unit, r.last.Sub(r.first).Seconds())
 	switch {
 	case r.rounds > 0:
 		b.WriteString(", " + r.round.String())
@@ -210,7 +218,7 @@ func (r *RunStory) String() string {
 		b.WriteString(", catalog stored")
 	case r.resources.all > 0:
 		fmt.Fprintf(&b, ", %d resources", r.resources.all)
-	default:
+	case !plan:
 		b.WriteString(", no catalog")
 	}
 	for _, ind := range sortedKeys(r.missing) {
@@ -219,7 +227,9 @@ func (r *RunStory) String() string {
 	if r.failed > 0 {
 		fmt.Fprintf(&b, ", %d failed (%s)", r.failed, r.failure)
 	}
-	b.WriteString(", " + r.ended())
+	if !plan {
+		b.WriteString(", " + r.ended())
+	}
 	if cause := r.resources.cause(); cause != "" {
 		b.WriteString("; " + cause)
 	}

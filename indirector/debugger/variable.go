@@ -63,7 +63,13 @@ func (d *draft) assign(at *indirector.Code, e Edit) error {
 	if strings.HasPrefix(was, "Sensitive") {
 		is = "yours, not shown"
 	}
-	d.vars = append(slices.DeleteFunc(slices.Clone(d.vars), func(p data.Pair) bool { return p.Key.Str() == name }), data.P(name, v))
+	vars := append(slices.DeleteFunc(slices.Clone(d.vars), func(p data.Pair) bool { return p.Key.Str() == name }), data.P(name, v))
+	if at.Try != nil {
+		if err := at.Try(vars); err != nil {
+			return err
+		}
+	}
+	d.vars = vars
 	d.change(Change{e.Name, was, is})
 	return nil
 }

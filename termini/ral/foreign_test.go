@@ -151,7 +151,7 @@ func TestForeignProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	save := func(ruby string) (any, error) {
-		return foreignTerminus(t, ruby).Save(transaction.Really(t.Context()), &indirector.Request{
+		return foreignTerminus(t, ruby).Save(transaction.Consent{}.Context(t.Context()), &indirector.Request{
 			Indirection: "resource", Verb: indirector.Save, Key: "package/shiny", Instance: &model.Resource{
 				Type: "Package", Title: "shiny", Parameters: data.OfHash([]data.Pair{
 					data.P("ensure", data.OfString("installed")), data.P("provider", data.OfString("gem")), data.P("command", data.OfString(command)),

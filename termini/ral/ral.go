@@ -86,10 +86,18 @@ type look struct {
 
 // look finds the type that a key names. Rule RES-RAL-01.
 func (t *Terminus) look(ctx context.Context, key string) (*look, error) {
+	return t.lookOn(ctx, key, nil)
+}
+
+// lookOn is look on another machine, if that is not nil.
+func (t *Terminus) lookOn(ctx context.Context, key string, other providers.System) (*look, error) {
 	name, title, _ := strings.Cut(key, "/")
 	l := &look{typ: types.All()[strings.ToLower(name)], title: title, set: &providers.Set{}}
 	machine, host := t.System, t.Host
-	if machine == nil {
+	switch {
+	case other != nil:
+		machine, host = other, other
+	case machine == nil:
 		var err error
 		if host, err = t.machine(ctx); err != nil {
 			return nil, err

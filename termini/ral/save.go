@@ -24,13 +24,14 @@ func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, erro
 		taken, err := v.Take(ctx, wanted)
 		return answered(ctx, wanted, &taken, err)
 	}
-	if !transaction.IsReally(ctx) {
+	consent, given := transaction.ConsentOf(ctx)
+	if !given {
 		return nil, &indirector.Failure{
 			Class: "Puppet::DevError", Message: "saving a resource changes this machine; nothing was changed",
 			Hidden: "indirtui save resource KEY --write --really does it",
 		}
 	}
-	return t.alone(ctx, req, wanted)
+	return t.alone(ctx, req, wanted, consent)
 }
 
 // answered is the answer to a save: what became of the resource, and why. A refresh that
@@ -50,14 +51,17 @@ func answered(ctx context.Context, wanted *model.Resource, taken *transaction.Ta
 }
 
 // alone applies a resource by itself.
-func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *model.Resource) (any, error) {
-	l, err := t.look(ctx, req.Key)
+func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *model.Resource, consent transaction.Consent) (any, error) {
+	l, err := t.lookOn(ctx, req.Key, consent.System)
 	if err != nil {
 		return nil, err
 	}
 	requests := &providers.Requests{Do: t.env.Do}
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(l.machine), System: l.machine, Types: types.All(), Sources: requests, Buckets: requests,
+	}
+	if consent.System != nil {
+		o.Sources = consent.Sources
 	}
 	if h, _, _, err := t.byHelper(req); err == nil { // it is asked only if the provider is Ruby's
 		o.Provider = h.Provider

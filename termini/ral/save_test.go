@@ -136,7 +136,7 @@ func save(t *testing.T, terminus *ral.Terminus, r request) (any, error) {
 			}
 		}
 	}
-	answer, err := terminus.Save(transaction.Really(t.Context()), req)
+	answer, err := terminus.Save(transaction.Consent{}.Context(t.Context()), req)
 	if applied, ok := answer.(*indirector.Applied); ok {
 		answer = applied.Value
 	}

@@ -24,6 +24,8 @@ import (
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/machine"
 	"indirtui/indirector/resource/transaction"
+	"indirtui/traces"
+	"indirtui/traces/export"
 	"indirtui/ui/command"
 	"indirtui/ui/demo"
 	"indirtui/ui/plan"
@@ -39,7 +41,9 @@ type applyCommand struct {
 	tags, skipTags                       []string
 	host                                 string
 	from                                 command.CatalogFrom
-	took                                 time.Duration // to get the catalog
+	asked                                time.Time     // when the catalog was asked for
+	took                                 time.Duration // to get it
+	server                               string        // of server_list, that it is from; "" is none
 	// Of a device: how its resources are done, and its facts. They are nil for a host.
 	adapt func(*transaction.Options, *model.Catalog)
 	known func(context.Context, *engine.Engine) (data.Value, error)
@@ -134,12 +138,12 @@ func (c *applyCommand) settings() {
 }
 
 func (c *applyCommand) with(ctx context.Context, e *engine.Engine, arg string) error {
-	begin := time.Now()
+	c.asked = time.Now()
 	catalog, err := c.catalog(ctx, e, arg)
 	if err != nil {
 		return err
 	}
-	c.took = time.Since(begin)
+	c.took = time.Since(c.asked)
 	if c.from == command.Compiled && (c.noop || c.really) {
 		c.log(e, model.Log{Level: "notice", Message: fmt.Sprintf("Compiled catalog for %s in environment %s in %.2f seconds",
 			catalog.Name, catalog.Environment, c.took.Seconds())})
@@ -155,11 +159,12 @@ func (c *applyCommand) with(ctx context.Context, e *engine.Engine, arg string) e
 	if err := c.confirm(e, catalog); err != nil {
 		return err
 	}
+	begin := time.Now()
 	host, err := thisMachine(ctx, e)
 	if err != nil {
 		return err
 	}
-	return c.apply(ctx, e, catalog, host)
+	return c.apply(ctx, e, catalog, host, time.Since(begin))
 }
 
 // catalog is the one that the argument means; a manifest is compiled for this host.
@@ -168,11 +173,15 @@ func (c *applyCommand) catalog(ctx context.Context, e *engine.Engine, arg string
 	case c.manifest != "":
 	case isNode(arg):
 		c.from = command.Found
-		catalog, cached, err := c.p.catalogOfNode(ctx, e, arg)
-		if cached {
+		catalog, resp, err := c.p.catalogOfNode(ctx, e, arg)
+		if err != nil {
+			return nil, err
+		}
+		if resp.Served == traces.ByCache {
 			c.from = command.Cached
 		}
-		return catalog, err
+		c.server = serverOfList(e, resp.Trace)
+		return catalog, nil
 	default:
 		return c.p.catalogFile(arg)
 	}
@@ -232,8 +241,23 @@ func thisUser() string {
 	return u.Username
 }
 
-// apply runs the catalog. When the program is to end, it goes on up to the next resource. Rule RES-SAFE-04.
-func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host *machine.Machine) (err error) {
+// serverOfList is the server that answered a request, if it is one of server_list; else "".
+func serverOfList(e *engine.Engine, request uint64) (server string) {
+	t, err := e.Store.Trace(request)
+	if list, _ := e.Settings.Get("server_list"); list == "" || err != nil {
+		return ""
+	}
+	for i := range t.Spans {
+		if x, is := t.Spans[i].HTTP(); is && x.Server != "" {
+			server = x.Server
+		}
+	}
+	return server
+}
+
+// apply runs the catalog. When the program is to end, it goes on up to the next resource.
+// Facts is how long those of the host took. Rule RES-SAFE-04.
+func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *model.Catalog, host *machine.Machine, facts time.Duration) (err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop, done := interrupts(ctx, cancel)
@@ -242,7 +266,8 @@ func (c *applyCommand) apply(ctx context.Context, e *engine.Engine, catalog *mod
 	defer values.Close()
 	_, none := c.p.foreignRuby()
 	a := &command.Applying{
-		Engine: e, Host: host, Caller: "cli", Resolve: values.Resolve, From: c.from, Took: c.took, Stop: stop, Log: func(l model.Log) { c.log(e, l) },
+		Engine: e, Host: host, Caller: "cli", Resolve: values.Resolve, Stop: stop, Log: func(l model.Log) { c.log(e, l) },
+		Began: c.p.began, Startup: c.asked.Sub(c.p.began), From: c.from, Took: c.took, Server: c.server, Facts: facts,
 		Helper: c.p.helper(e), NoHelper: none, Adapt: c.adapt,
 	}
 	if a.Helper != nil {
@@ -317,14 +342,27 @@ func cleanButTabs(line string) string {
 
 // story prints what happened in one sentence, which names the first cause.
 func (c *applyCommand) story(e *engine.Engine) error {
-	if err := e.Store.Flush(); err != nil {
-		return err
-	}
-	sentences, err := selectedStories(e.Store, "")
-	for _, s := range sentences {
-		c.p.report(redacted(e, s))
+	stories, err := storiesOf(e, "@run")
+	for _, s := range stories {
+		c.p.report(s)
 	}
 	return err
+}
+
+// storiesOf are the sentences of the runs that a selector means, without secrets.
+func storiesOf(e *engine.Engine, selector string) ([]string, error) {
+	if err := e.Store.Flush(); err != nil {
+		return nil, err
+	}
+	ids, err := export.Select(e.Store, selector)
+	if err != nil {
+		return nil, nil // it made no request
+	}
+	stories := runStories(e.Store, ids)
+	for i := range stories {
+		stories[i] = redacted(e, stories[i])
+	}
+	return stories, nil
 }
 
 // applyHere applies the catalog of a plan in a session, once it is confirmed: what is logged
@@ -350,7 +388,7 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 		}
 		if d, is := on.(*demo.Site); is {
 			m := d.Machine(offline(e).Setting)
-			run.Host, run.System, run.Sources = m, m.Changeable(), d.Modules()
+			run.Host, run.System, run.Sources, run.ReportTo = m, m.Changeable(), d.Modules(), "processor"
 		} else {
 			host, err := thisMachine(ctx, e)
 			if err != nil {
@@ -363,7 +401,19 @@ func (p *program) applyHere(e *engine.Engine, on site) func(context.Context, *pl
 		if run.Helper != nil {
 			defer func() { err = errors.Join(err, run.Helper.Close()) }()
 		}
-		_, err = run.Run(ctx, r.Catalog)
+		if yes.Only == "" {
+			result, err := run.Run(ctx, r.Catalog)
+			if err != nil {
+				return lines, err
+			}
+			stories, err := storiesOf(e, "run="+result.Report.TransactionUUID)
+			return append(lines, stories...), err
+		}
+		wanted := r.Declared(yes.Only)
+		if wanted == nil {
+			return nil, fmt.Errorf("apply %q: the catalog does not have it", yes.Only)
+		}
+		err = run.One(ctx, wanted)
 		return lines, err
 	}
 }

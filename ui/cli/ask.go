@@ -92,7 +92,7 @@ func (a *askCommand) run(ctx context.Context, args []string) error {
 		if !a.p.write || !a.really {
 			return &command.UsageError{What: "saving a resource changes this machine", Advice: "add --write and --really"}
 		}
-		ctx = transaction.Really(ctx)
+		ctx = transaction.Consent{}.Context(ctx)
 	}
 	given, err := givenFacts(a.facts)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/transaction"
-	"indirtui/traces"
 	"indirtui/ui/command"
 )
 
 const catalogHelp = `CATALOG is a file in any format of Puppet's, - for standard input, or the name of
-a node, whose catalog is then found as "indirtui find catalog NODE" finds it.`
+a node, whose catalog is then found as "indirtui find catalog NODE" finds it; a
+server gets the facts of this host, if that is the node.`
 
 // maxCatalog bounds the text of a catalog.
 const maxCatalog = 256 << 20
@@ -114,22 +114,26 @@ func formatOfText(b []byte) string {
 	return "json"
 }
 
-// catalogOfNode finds the catalog of a node, and reports whether a cache had it.
-func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, cached bool, err error) {
-	resp, err := e.Once(ctx, &indirector.Request{
-		Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli",
-	})
+// catalogOfNode finds the catalog of a node. A server gets the facts of this host, as it does
+// from an agent, if that is the node. The response is that of the request.
+func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, resp *indirector.Response, err error) {
+	req := &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli"}
+	certname, _ := e.Settings.Get("certname")
+	if route, ok := e.Explain("catalog"); ok && node == certname && route.Primary.Winner().Terminus == "rest" {
+		req.Options = []indirector.Option{{Name: "facts_for_catalog", Value: "facter"}}
+	}
+	resp, err = e.Once(ctx, req)
 	if errors.Is(err, indirector.ErrNotFound) {
-		return nil, false, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
+		return nil, nil, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	c, ok := resp.Instance().(*model.Catalog)
 	if !ok {
-		return nil, false, fmt.Errorf("the answer for %s is no catalog", node)
+		return nil, nil, fmt.Errorf("the answer for %s is no catalog", node)
 	}
-	return c, resp.Served == traces.ByCache, nil
+	return c, resp, nil
 }
 
 // offline is a host for looking at catalogs, with the settings of an engine.

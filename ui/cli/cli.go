@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,7 @@ type program struct {
 	specs   []indirector.Spec
 	termini []indirector.Descriptor
 	out     *bufio.Writer
+	began   time.Time
 	alone   bool // this is the process of the program
 
 	confDir, varDir, application, environment, routeFile string
@@ -67,7 +69,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs one command line and returns the exit code.
 func Main(args []string, std Streams, specs []indirector.Spec, termini []indirector.Descriptor) int {
-	p := &program{alone: std.Err == os.Stderr, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
+	p := &program{began: time.Now(), alone: std.Err == os.Stderr, specs: specs, termini: termini, out: bufio.NewWriterSize(printed(std.Out), 1<<16)}
 	std.Err = &redacting{w: std.Err, redactor: sync.OnceValue(p.redactor)}
 	p.Streams = std
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

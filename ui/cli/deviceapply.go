@@ -47,8 +47,9 @@ func (c *deviceCommand) applyTo(ctx context.Context, e *engine.Engine, d device.
 		value, _ := e.Settings.Get(name)
 		return value
 	}
-	c.p.set = append(c.p.set, // the report stays here, and state is that of the device
-		"deviceconfig="+get("deviceconfig"), "certname="+d.Name, "report=false", "codedir="+get("codedir"))
+	c.p.set = append(c.p.set, // its state is kept apart
+		"deviceconfig="+get("deviceconfig"), "certname="+d.Name, "codedir="+get("codedir"))
+	c.p.routed = append(c.p.routed, "report=yaml") // as Puppet does, whose server does not get it
 	c.p.varDir = filepath.Join(get("devicedir"), d.Name)
 	a := &applyCommand{
 		compiling: compiling{p: c.p}, noop: c.noop, really: c.really, detailed: c.detailed,

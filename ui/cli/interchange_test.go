@@ -75,7 +75,7 @@ func newPlaceToShare(t *testing.T) shared {
 			t.Fatal(err)
 		}
 	}
-	conf := "[main]\ncertname = n1\nreport = false\n"
+	conf := "[main]\ncertname = n1\nreports = none\n"
 	for setting, sub := range map[string]string{"publicdir": "public", "rundir": "run", "logdir": "log", "ssldir": "var/ssl"} {
 		conf += setting + " = " + s.path(sub) + "\n"
 	}
@@ -126,7 +126,7 @@ func (s shared) puppet(t *testing.T, read string) puppetRun {
 func (s shared) ours(t *testing.T, want int) string {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	args := []string{"apply", s.path("catalog.json"), "--really", "--write", "--detailed-exitcodes", "--confdir", s.path("conf"), "--vardir", s.path("var")}
+	args := []string{"apply", s.path("catalog.json"), "--route", "report=yaml", "--really", "--write", "--detailed-exitcodes", "--confdir", s.path("conf"), "--vardir", s.path("var")}
 	if code := cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &stderr}, termini.Specs(), termini.All()); code != want {
 		t.Fatalf("exit %d, want %d\n%s%s", code, want, &out, &stderr)
 	}

@@ -859,3 +859,20 @@ func TestHidePath(t *testing.T) {
 		}
 	}
 }
+
+// A plan is found again by the request that it is of, and one of its resources is applied
+// by itself, to the machine of the demo. Rule RES-SAFE-02.
+func TestPlanIsKeptAndAppliedInParts(t *testing.T) {
+	t.Parallel()
+	travel(t, func(p *program) { p.write = true }, func(tr *trip) {
+		tr.filter("out=stale", "8 of 1 047").key("p", "- plan of #1044 ").key("esc", "- Requests ")
+		tr.key("p", "- plan of #1044 ", "this plan was made", "p plans anew")
+		tr.key("enter", "- plan > File[/etc/nginx/nginx.conf] ", "would be changed")
+		tr.key("A", "type web01.example.com to apply it", "without refreshing Service[nginx]").Keys("web02")
+		tr.key("enter", "refused: that is another name; nothing was applied").key("esc", "would be changed").key("A", "type web01.example.com").Keys("web01.example.com")
+		tr.key("enter", "- plan > log of the run ", "content changed")
+		tr.key("esc", "- plan > File[/etc/nginx/nginx.conf] ", "is in sync").key("A", "it is in sync")
+		tr.key("esc", "- plan of #1044 ", "1 to change").key("esc", "- Requests ").key("esc", "1 048").key("G", "save", "File//et")
+		tr.leave()
+	})
+}

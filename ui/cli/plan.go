@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/model"
 	"indirtui/indirector/resource/machine"
@@ -179,13 +180,17 @@ func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog
 		o.NotAsked = none
 	}
 	if !played {
-		host, err := thisMachine(ctx, e)
+		ask := func(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+			req.Run = want.Run
+			return e.Ask(ctx, req)
+		}
+		host, err := hereBy(ctx, e, ask)
 		if err != nil {
 			return r, err
 		}
 		values := deferred(e, host, catalog, "")
 		defer values.Close()
-		o.System, o.Sources, o.Resolve = system.New(host), &providers.Requests{Do: e.Ask}, values.Resolve
+		o.System, o.Sources, o.Resolve = system.New(host), &providers.Requests{Do: ask}, values.Resolve
 		if !want.Checks { // the checks of exec may be any command
 			o.System = system.ReadOnly(o.System)
 		}
@@ -220,6 +225,11 @@ func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog
 
 // thisMachine is the host that the program runs on, with facts of its own.
 func thisMachine(ctx context.Context, e *engine.Engine) (*machine.Machine, error) {
+	return hereBy(ctx, e, e.Once)
+}
+
+// hereBy is thisMachine, whose facts are asked for by do.
+func hereBy(ctx context.Context, e *engine.Engine, do machine.Do) (*machine.Machine, error) {
 	certname, _ := e.Settings.Get("certname")
-	return machine.Here(ctx, e.Once, certname, "cli", offline(e).Setting)
+	return machine.Here(ctx, do, certname, "cli", offline(e).Setting)
 }

@@ -74,11 +74,6 @@ func newRooted(t *testing.T, kinds []rootKind) *rooted {
 	if _, err := exec.LookPath("puppet"); err != nil {
 		t.Skip("there is no command puppet here")
 	}
-	conf, err := os.ReadFile(r.path("conf/puppet.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.write(t, "conf/puppet.conf", strings.ReplaceAll(string(conf), "report = false\n", "reports = none\n"))
 	resources := []string{`{"type": "Stage", "title": "main"}`}
 	for _, k := range kinds {
 		if _, err := exec.LookPath(k.command); k.command != "" && err != nil {
@@ -118,7 +113,7 @@ func (r *rooted) run(args ...string) (printed string, code int) {
 // oursApply applies the catalog by this program, and returns the report.
 func (r *rooted) oursApply(t *testing.T, how string) *model.Report {
 	t.Helper()
-	printed, code := r.run("apply", r.path("catalog.json"), how, "--write", "--detailed-exitcodes", "--set", "report=false")
+	printed, code := r.run("apply", r.path("catalog.json"), how, "--write", "--detailed-exitcodes", "--route", "report=yaml")
 	if code != 0 && code != 2 {
 		t.Errorf("%s: exit %d\n%s", how, code, printed)
 	}

@@ -46,6 +46,10 @@ type Applying struct {
 	Tags, SkipTags []string        // instead of those of the settings; nil leaves them
 	From           CatalogFrom     // what the catalog is of
 	Took           time.Duration   // to get it
+	Facts          time.Duration   // to find those of the host
+	Server         string          // of server_list, that was asked for it: "puppet:8140"; may be ""
+	Began          time.Time       // the program; zero: with the run
+	Startup        time.Duration   // from then on, before anything was asked
 	Caller         string          // of the requests: "cli", "you"
 	Log            func(model.Log) // takes each line of the log; may be nil
 	Stop           func() bool     // ends the run before the next resource; may be nil
@@ -53,6 +57,9 @@ type Applying struct {
 	// then.
 	System  providers.System
 	Sources providers.Sources
+	// ReportTo is the terminus that takes the report, as the application wants it; "" leaves
+	// that to the route.
+	ReportTo string
 	// Resolve computes deferred values, see [transaction.Options]; if it is nil, they fail.
 	Resolve func(ctx context.Context, v data.Value) (data.Value, error)
 	// Helper does resources that are written in Ruby. If it is nil, they fail, and NoHelper is
@@ -75,7 +82,8 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	o := transaction.Options{
 		Settings: transaction.ReadSettings(a.Host), System: a.machine(), Types: types.All(), Foreign: true,
 		Resolve: a.Resolve, Stop: a.Stop, Log: a.Log, LogLevel: cmp.Or(a.setting("log_level"), "notice"),
-		FromCache: a.From == Cached, Retrieval: a.Took, Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment},
+		FromCache: a.From == Cached, Retrieval: a.Took,
+		Report: &model.Report{TransactionUUID: model.NewUUID(), Environment: catalog.Environment, ServerUsed: a.Server},
 	}
 	for _, file := range []string{o.StateFile, o.StoreFile, o.ClassFile, o.SummaryFile} { // Puppet makes its directories, too
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -89,11 +97,13 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	if a.SkipTags != nil {
 		o.SkipTags = a.SkipTags
 	}
-	o.Agent = a.Engine.Application == "agent"
+	if o.Agent = a.Engine.Application == "agent"; o.Agent {
+		a.before(&o)
+	}
 	o.Unfinalized = a.From != Compiled && a.Engine.Application == "apply" // Rule RES-CONV-04.
 	o.Compiled = a.From == Compiled && a.Engine.Application == "apply"
-	if route, ok := a.Engine.Explain("catalog"); ok && (a.From == Found || a.From == Cached) {
-		o.IntoCache = route.Cache.Winner().Terminus != ""
+	if a.From == Found || a.From == Cached {
+		_, o.IntoCache = a.catalogBy()
 	}
 	run := &running{a, o.Report.TransactionUUID}
 	requests := &providers.Requests{Do: run.ask}
@@ -114,6 +124,67 @@ func (a *Applying) Run(ctx context.Context, catalog *model.Catalog) (result *tra
 	return result, nil
 }
 
+// before adds what an agent did before it had a catalog: its run is as old as the program.
+// Puppet finds facts if a server is to be asked. Rule RES-REP-04.
+func (a *Applying) before(o *transaction.Options) {
+	if !a.Began.IsZero() {
+		o.Report.Time, o.Startup = model.At(a.Began), a.Startup
+	}
+	if terminus, _ := a.catalogBy(); terminus == "rest" {
+		o.FactGeneration = a.Facts
+	}
+}
+
+// catalogBy is the terminus that catalogs are routed to, and whether there is a cache.
+func (a *Applying) catalogBy() (terminus string, cached bool) {
+	route, _ := a.Engine.Explain("catalog")
+	return route.Primary.Winner().Terminus, route.Cache.Winner().Terminus != ""
+}
+
+// One applies one resource by itself, by the request "save resource": what waits for it is
+// not refreshed, and its report is sent nowhere. What is logged comes when it is done. The
+// locks are those of Run. Rules RES-RAL-05 and RES-SAFE-03.
+func (a *Applying) One(ctx context.Context, r *model.Resource) (err error) {
+	release, err := a.lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	alone, err := a.alone(ctx, r)
+	if err != nil {
+		return err
+	}
+	resp, err := a.Engine.Do(transaction.Consent{System: a.System, Sources: a.Sources}.Context(ctx), &indirector.Request{
+		Indirection: "resource", Verb: indirector.Save, Key: alone.Key(), Keyed: true, Instance: alone,
+		Terminus: "ral", Cache: indirector.Off, Environment: a.setting("environment"), Caller: a.Caller,
+	})
+	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
+		return errors.New(indirector.Message(err))
+	}
+	answer, _ := resp.Value.([]indirector.Instance)
+	for _, inst := range answer {
+		report, is := inst.(*model.Report)
+		for i := 0; is && a.Log != nil && i < len(report.Logs); i++ {
+			a.Log(report.Logs[i])
+		}
+	}
+	return nil
+}
+
+// alone is a resource without what it has to do with others, and with nothing deferred.
+func (a *Applying) alone(ctx context.Context, r *model.Resource) (*model.Resource, error) {
+	m := *r
+	m.Parameters = data.OfHash(slices.DeleteFunc(slices.Clone(r.Parameters.Hash()), func(p data.Pair) bool {
+		return slices.Contains([]string{"before", "notify", "require", "subscribe", "schedule", "stage"}, p.Key.Text())
+	}))
+	if a.Resolve == nil {
+		return &m, nil
+	}
+	var err error
+	m.Parameters, err = a.Resolve(ctx, m.Parameters)
+	return &m, err
+}
+
 // withoutUnchanged is a report without resources that nothing happened to. Rule RES-REP-03.
 func withoutUnchanged(r *model.Report) *model.Report {
 	out := *r
@@ -123,7 +194,6 @@ func withoutUnchanged(r *model.Report) *model.Report {
 	return &out
 }
 
-// foreign lets the helper do what is written in Ruby, or logs why that fails.
 // foreign lets the helper do what is written in Ruby, or logs why that fails.
 func (a *Applying) foreign(ctx context.Context, o *transaction.Options, catalog *model.Catalog) {
 	if a.Adapt != nil {
@@ -224,16 +294,21 @@ func (r *running) ask(ctx context.Context, req *indirector.Request) (*indirector
 // report saves the report: first where it is sent to, then where it is kept.
 func (r *running) report(ctx context.Context, report *model.Report) {
 	save := func(flags traces.Flags, failed string) {
-		_, err := r.Engine.Do(ctx, &indirector.Request{
+		req := &indirector.Request{
 			Indirection: "report", Verb: indirector.Save, Instance: report, Flags: flags,
 			Environment: report.Environment, Caller: r.Caller, Run: r.id,
-		})
+		}
+		if r.ReportTo != "" {
+			req.Terminus, req.By, req.Source = r.ReportTo, traces.FromApplication, "application"
+		}
+		_, err := r.Engine.Do(ctx, req)
 		if err != nil && !errors.Is(err, indirector.ErrNotFound) && r.Log != nil {
 			r.Log(model.Log{Level: "err", Source: "Puppet", Message: failed + indirector.Message(err)})
 		}
 	}
-	if r.setting("report") != "false" {
-		save(traces.IgnoreCacheSave, "Could not send report: ")
+	if r.setting("report") == "false" {
+		return
 	}
+	save(traces.IgnoreCacheSave, "Could not send report: ")
 	save(traces.IgnoreTerminus, "Could not save last run local report: ")
 }

@@ -43,11 +43,11 @@ func apply(c *Console, l call) (tea.Cmd, error) {
 	ctx, _, n := c.start()
 	do := c.o.Apply
 	return screen.Later(func() tea.Msg {
-		kept, unknown, err := from.read(ctx)
+		kept, err := from.read(ctx, "")
 		switch {
 		case err != nil:
 			return screen.For{Screen: c, Msg: applied{n, nil, err}}
-		case kept.Catalog == nil || len(unknown) > 0:
+		case kept.Catalog == nil || len(kept.unknown) > 0:
 			return screen.For{Screen: c, Msg: applied{n, nil, fmt.Errorf("%s has no catalog whose values are all there", from.name)}}
 		}
 		yes.Stop = func() bool { return ctx.Err() != nil }

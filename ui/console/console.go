@@ -136,6 +136,7 @@ type Console struct {
 	entered       []string
 	newest        uint64 // the request that was answered last
 	recent        recent
+	plans         []*plan.Screen // the newest first
 }
 
 // An entry is a line of the user, or an answer to one.

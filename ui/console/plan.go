@@ -24,8 +24,16 @@ import (
 // A source is where what is planned is from: the answer of a request, a file, or a terminus.
 type source struct {
 	name string
-	// read returns what there is, and of a catalog what cannot be known of it, and why.
-	read func(context.Context) (command.Kept, map[string]string, error)
+	// read returns what there is, and of a catalog what cannot be known of it, and why. What
+	// it asks is of a run, if that is not "".
+	read func(ctx context.Context, run string) (found, error)
+}
+
+// found is what there is to be planned.
+type found struct {
+	command.Kept
+	unknown map[string]string // resources that cannot be known, by reference, and why
+	request uint64            // that was answered with it; 0 if it is from a file
 }
 
 // A planner works out what applying a catalog would do.
@@ -33,7 +41,7 @@ type planner func(context.Context, *model.Catalog, plan.Want) (plan.Result, erro
 
 // plan plans a catalog, or reads a plan that was kept.
 func (s *source) plan(ctx context.Context, work planner, want plan.Want) (plan.Result, error) {
-	kept, unknown, err := s.read(ctx)
+	kept, err := s.read(ctx, want.Run)
 	switch {
 	case err != nil:
 		return plan.Result{}, err
@@ -42,22 +50,22 @@ func (s *source) plan(ctx context.Context, work planner, want plan.Want) (plan.R
 	case kept.Plan != nil:
 		return plan.Result{Plan: kept.Plan}, nil
 	}
-	want.Unknown = unknown
+	want.Unknown = kept.unknown
 	r, err := work(ctx, kept.Catalog, want)
-	r.Catalog, r.Redacted, r.Want = kept.Catalog, len(unknown) > 0, want
+	r.Catalog, r.Request, r.Redacted, r.Want = kept.Catalog, kept.request, len(kept.unknown) > 0, want
 	return r, err
 }
 
 // other is what a plan is compared with: another plan, or a report.
 func (s *source) other(ctx context.Context, work planner, want plan.Want) (*plan.Other, error) {
-	kept, unknown, err := s.read(ctx)
+	kept, err := s.read(ctx, want.Run)
 	if err != nil {
 		return nil, err
 	}
 	if p, report := kept.Happened(); p != nil {
 		return &plan.Other{Name: s.name, Plan: p, Report: report}, nil
 	}
-	want.Unknown = unknown
+	want.Unknown = kept.unknown
 	r, err := work(ctx, kept.Catalog, want)
 	return &plan.Other{Name: "plan of " + s.name, Plan: r.Plan}, err
 }
@@ -69,6 +77,10 @@ func planCatalog(c *Console, l call) (tea.Cmd, error) {
 		return nil, err
 	}
 	words, name, compared := takeWord(words, "against=")
+	if kept := c.keptPlan(l.words); kept != nil {
+		ago := traces.Age(c.env.Now().Sub(kept.Made()))
+		return tea.Batch(screen.Show(kept), screen.Notify("this plan was made "+ago+" ago; p plans anew")), nil
+	}
 	from, err := c.catalogSource(words)
 	if err != nil {
 		return nil, err
@@ -86,11 +98,13 @@ func planCatalog(c *Console, l call) (tea.Cmd, error) {
 
 // showPlan shows a plan, or prints it where there is no screen.
 func (c *Console) showPlan(from source, against *source, want plan.Want) tea.Cmd {
-	work := c.o.Plan
+	work, now := c.o.Plan, c.env.Now
 	make := func(ctx context.Context, helper bool) (plan.Result, error) {
 		want := want
 		want.Helper = want.Helper || helper
+		want.Run = traces.PlanRun + model.NewUUID()[:8]
 		r, err := from.plan(ctx, work, want)
+		r.Made = now()
 		if want.Helper {
 			r.Foreign = 0 // Puppet has looked at what it can
 		}
@@ -101,7 +115,10 @@ func (c *Console) showPlan(from source, against *source, want plan.Want) tea.Cmd
 	}
 	title := "plan of " + from.name
 	if c.o.Output == nil {
-		return screen.Show(plan.New(c.ctx, c.env, title, plan.Options{Make: make, Apply: c.o.Apply, Here: c.o.Here}))
+		s := plan.New(c.ctx, c.env, title, plan.Options{Make: make, Apply: c.o.Apply, Here: c.o.Here})
+		c.plans = slices.Insert(c.plans, 0, s)
+		c.plans = c.plans[:min(len(c.plans), mostPlans)]
+		return screen.Show(s)
 	}
 	ctx, env := c.ctx, c.env
 	return screen.Later(func() tea.Msg {
@@ -120,6 +137,33 @@ func (c *Console) showPlan(from source, against *source, want plan.Want) tea.Cmd
 		}
 		return screen.For{Screen: c, Msg: printed(strings.TrimRight(text, "\n"))}
 	})
+}
+
+// mostPlans is how many plans are kept.
+const mostPlans = 8
+
+// keptPlan is the plan that was made of the catalog that a request was answered with, or
+// while which it was asked; nil if there is none. The words of the command are nothing else
+// than its number, or nothing, which is the request under the cursor.
+func (c *Console) keptPlan(words []string) *plan.Screen {
+	if c.o.Output != nil || len(words) > 1 || len(words) == 1 && !strings.HasPrefix(words[0], "#") {
+		return nil
+	}
+	id, _, err := c.catalogMeant(words)
+	row, known := c.env.Log.Row(id)
+	if err != nil || !known {
+		return nil
+	}
+	run := row.Run
+	if !strings.HasPrefix(run, traces.PlanRun) {
+		run = ""
+	}
+	for _, s := range c.plans {
+		if s.Of(id, run) {
+			return s
+		}
+	}
+	return nil
 }
 
 var planUsage = &command.UsageError{What: "plan which catalog?", Advice: "plan   plan #12   plan catalog.json   plan web01 terminus=json   against=FILE compares it; checks=yes runs the checks of exec"}
@@ -156,13 +200,13 @@ func (c *Console) catalogSource(words []string) (source, error) {
 			err = planUsage
 		}
 		log := c.env.Log
-		return source{fmt.Sprintf("#%d", id), func(context.Context) (command.Kept, map[string]string, error) { return answerOf(log, id) }}, err
+		return source{fmt.Sprintf("#%d", id), func(context.Context, string) (found, error) { return answerOf(log, id) }}, err
 	}
 	if _, err := os.Stat(words[0]); err == nil && len(words) == 1 && c.o.Kept != nil {
 		read, path := c.o.Kept, words[0]
-		return source{path, func(context.Context) (command.Kept, map[string]string, error) {
+		return source{path, func(context.Context, string) (found, error) {
 			kept, err := read(path)
-			return kept, nil, err
+			return found{Kept: kept}, err
 		}}, nil
 	}
 	if c.o.Engine == nil {
@@ -177,44 +221,49 @@ func (c *Console) catalogSource(words []string) (source, error) {
 	}
 	req.Caller = "you"
 	ask := c.o.Engine.Ask
-	return source{words[0], func(ctx context.Context) (command.Kept, map[string]string, error) {
-		resp, err := ask(ctx, req)
+	return source{words[0], func(ctx context.Context, run string) (found, error) {
+		req := *req
+		req.Run = run
+		resp, err := ask(ctx, &req)
 		if err != nil {
-			return command.Kept{}, nil, fmt.Errorf("find the catalog of %q: %w", req.Key, err)
+			return found{}, fmt.Errorf("find the catalog of %q: %w", req.Key, err)
 		}
 		catalog, is := resp.Instance().(*model.Catalog)
 		if !is {
-			return command.Kept{}, nil, fmt.Errorf("the answer for %q is no catalog", req.Key)
+			return found{}, fmt.Errorf("the answer for %q is no catalog", req.Key)
 		}
-		return command.Kept{Catalog: catalog}, nil, nil
+		return found{Kept: command.Kept{Catalog: catalog}, request: resp.Trace}, nil
 	}}, nil
 }
 
 // answerOf is the catalog that a request was answered with, or the report that it saved.
 // Where only what was recorded of a catalog is left, resources whose secrets were redacted
 // cannot be known.
-func answerOf(log session.Log, id uint64) (command.Kept, map[string]string, error) {
+func answerOf(log session.Log, id uint64) (found, error) {
 	if inst, ok := log.Instance(id); ok {
 		if catalog, is := inst.(*model.Catalog); is {
-			return command.Kept{Catalog: catalog}, nil, nil
+			return found{Kept: command.Kept{Catalog: catalog}, request: id}, nil
 		}
 	}
 	t, err := log.Trace(id)
 	if err != nil {
-		return command.Kept{}, nil, err
+		return found{}, err
 	}
 	for _, v := range []traces.Value{t.Value(), t.Sent()} {
 		if v.Model == "report" {
 			inst, err := recorded(log, v)
 			if err != nil {
-				return command.Kept{}, nil, err
+				return found{}, err
 			}
-			return command.Kept{Report: inst.(*model.Report)}, nil, nil
+			return found{Kept: command.Kept{Report: inst.(*model.Report)}}, nil
 		}
 	}
 	catalog, err := recordedCatalog(log, t)
-	if err != nil {
-		return command.Kept{}, nil, err
+	switch {
+	case err != nil && strings.HasPrefix(t.Run, traces.PlanRun):
+		return found{}, &command.UsageError{What: "the plan that asked for this is kept no longer: plan its catalog again"}
+	case err != nil:
+		return found{}, err
 	}
 	unknown := map[string]string{}
 	for i := range catalog.Resources {
@@ -225,7 +274,7 @@ func answerOf(log session.Log, id uint64) (command.Kept, map[string]string, erro
 			}
 		}
 	}
-	return command.Kept{Catalog: catalog}, unknown, nil
+	return found{command.Kept{Catalog: catalog}, unknown, id}, nil
 }
 
 // recordedCatalog reads a catalog as it was recorded.

@@ -8,6 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"indirtui/indirector/model"
+	"indirtui/indirector/resource/transaction"
 	"indirtui/ui/screen"
 	"indirtui/ui/term"
 	"indirtui/ui/widget"
@@ -25,6 +27,9 @@ func (s *Screen) askHelper() tea.Cmd {
 	return screen.Show(widget.NewMenu(&s.env.Shared, title, []widget.Item{yes, no}))
 }
 
+// wasKept is why nothing more is done with a plan that is from a file.
+const wasKept = "this plan was kept: plan its catalog"
+
 // cannotApply is why what is planned cannot be applied; "" if it can. Rule RES-SAFE-02.
 func (s *Screen) cannotApply() string {
 	switch {
@@ -33,30 +38,63 @@ func (s *Screen) cannotApply() string {
 	case s.noPlan() != "":
 		return s.noPlan()
 	case s.result.Catalog == nil:
-		return "this plan was kept: plan its catalog to apply it"
+		return wasKept + " to apply it"
 	case s.o.Apply == nil:
 		return "nothing is applied to this machine from here"
 	case !s.env.Writable:
 		return "read-only: start with --write, or :write on"
 	case s.result.Redacted:
 		return "its secrets were redacted when it was recorded: plan the catalog of its terminus"
+	case s.result.Plan.Totals.Exit() == 0:
+		return "there is nothing to do"
 	}
 	return ""
 }
 
+// cannotApplyOne is why a resource cannot be applied by itself; "" if it can. It is nil for
+// a container.
+func (s *Screen) cannotApplyOne(n *transaction.Planned) string {
+	why := s.cannotApply()
+	switch {
+	case why != "":
+		return why
+	case n == nil:
+		return "a container is not applied: what is in it is"
+	case n.Outcome == transaction.Same:
+		return "it is in sync"
+	case n.Outcome == transaction.WouldRefresh:
+		return "it is in sync, and is refreshed only with what refreshes it: A in the plan applies both"
+	case n.Outcome == transaction.WouldSkip, n.Outcome == transaction.WouldFail:
+		return "it " + sentence(n)
+	case s.result.Declared(n.Resource) == nil:
+		return "the catalog does not have it: another resource makes it when that is applied"
+	}
+	return ""
+}
+
+// Declared returns a resource of the catalog by its reference, or nil.
+func (r *Result) Declared(ref string) *model.Resource {
+	for i := range r.Catalog.Resources {
+		if c := &r.Catalog.Resources[i]; c.Ref() == ref {
+			return c
+		}
+	}
+	return nil
+}
+
 // askApply asks for the name of this host, and for that of the host that the catalog is of
-// if it is another. Rule RES-SAFE-02.
-func (s *Screen) askApply() tea.Cmd {
+// if it is another. Only is a resource to be applied by itself, or "". Rule RES-SAFE-02.
+func (s *Screen) askApply(only, what string) tea.Cmd {
 	user, host := s.o.Here()
 	of := s.result.Catalog.Name
-	hint := fmt.Sprintf("as %s on %s: %s; esc leaves it", user, host, s.result.Plan.Totals.String())
+	hint := fmt.Sprintf("as %s on %s: %s", user, host, what)
 	return s.askName("type "+host+" to apply it: ", hint, host, func() tea.Cmd {
 		if of == host {
-			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host}})
+			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host, Only: only}})
 		}
-		hint := fmt.Sprintf("the catalog is of %s, and this is %s; esc leaves it", of, host)
+		hint := fmt.Sprintf("the catalog is of %s, and this is %s", of, host)
 		return s.askName("type "+of+" to apply it all the same: ", hint, of, func() tea.Cmd {
-			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host, Of: of}})
+			return screen.Send(screen.For{Screen: s, Msg: Confirmed{Host: host, Of: of, Only: only}})
 		})
 	})
 }

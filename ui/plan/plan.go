@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -27,6 +28,7 @@ type Want struct {
 	Helper         bool              // let Puppet look at what is written in Ruby
 	Tags, SkipTags []string          // only, or not, resources with one of these
 	Unknown        map[string]string // resources that cannot be known, by reference, and why
+	Run            string            // of the requests that it asks; "" is none
 }
 
 // A Result is a plan, and what it was made of.
@@ -34,7 +36,9 @@ type Result struct {
 	Plan     *transaction.Plan
 	View     *transaction.View // the graph that gave it its order; nil if the plan was kept
 	Catalog  *model.Catalog    // nil if the plan was kept
-	Redacted bool              // secrets of the catalog are lost: it can be planned, not applied
+	Request  uint64            // whose answer the catalog is; 0 if it is from a file
+	Made     time.Time
+	Redacted bool // secrets of the catalog are lost: it can be planned, not applied
 	Want     Want
 	Foreign  int    // resources that are written in Ruby, which Puppet could look at
 	Against  *Other // to be compared with it; may be nil
@@ -64,6 +68,7 @@ type Confirmed struct {
 	Host string // the name of this one
 	Of   string // that of the one that the catalog is of, if it is another
 	Noop bool   // only what would be done, with checks, state and report
+	Only string // this resource, by itself: its reference; "" is the catalog
 	// Stop reports that the run is to end before the next resource. With the end of its
 	// context the resource in hand ends, too. It may be nil.
 	Stop func() bool
@@ -78,6 +83,7 @@ type Screen struct {
 	cancel        func()          // ends what is waited for
 	wait          widget.Wait
 	applying      bool
+	open          *resource    // on top of this; nil: none was opened
 	stop          *atomic.Bool // of what is applied; it is to end
 	helper        bool         // Puppet looks, too
 	width, height int
@@ -104,8 +110,21 @@ type made struct {
 	err error
 }
 
-// Load begins to make the plan.
+// Of reports whether there is a plan of the catalog that a request was answered with, or if
+// a run is not "", by whose making that was asked for.
+func (s *Screen) Of(request uint64, run string) bool {
+	r := &s.result
+	return r.Plan != nil && (r.Request != 0 && r.Request == request || run != "" && r.Want.Run == run)
+}
+
+// Made is when the plan was made; zero if there is none.
+func (s *Screen) Made() time.Time { return s.result.Made }
+
+// Load begins to make the plan, unless it was made before.
 func (s *Screen) Load() tea.Cmd {
+	if s.result.Plan != nil {
+		return nil
+	}
 	helper := s.helper
 	return s.await(func(ctx context.Context) tea.Msg {
 		r, err := s.o.Make(ctx, helper)
@@ -160,6 +179,9 @@ func (s *Screen) show(m made) tea.Cmd {
 	s.choose(s.filter)
 	if i := s.next(-1, 1); i >= 0 {
 		s.list.To(i)
+	}
+	if s.open != nil {
+		s.open.show(s.open.ref)
 	}
 	switch {
 	case m.Foreign > 0 && !s.helper:
@@ -264,7 +286,7 @@ func (s *Screen) Resize(width, height int) {
 func (s *Screen) Hints() []screen.Action {
 	hints := []screen.Action{
 		screen.Enter, screen.NextInRun, screen.FilterBy, screen.Pager, screen.ApplyPlan, screen.IsShould, screen.MarkPlan, screen.DiffTwo,
-		screen.PrevInRun, screen.FilterCell, screen.Write, screen.CopyMenu, screen.Back,
+		screen.PrevInRun, screen.FilterCell, screen.Write, screen.CopyMenu, screen.Back, screen.PlanIt,
 	}
 	if s.env.Marked.Name == "" {
 		return slices.DeleteFunc(hints, func(a screen.Action) bool { return a == screen.DiffTwo })
@@ -279,6 +301,8 @@ func (s *Screen) Disabled(do screen.Action) string {
 		return screen.ReasonIf(!s.makes() && !s.applying && s.filter == "", screen.Unknown)
 	case screen.FilterBy, screen.MarkPlan:
 		return s.noPlan()
+	case screen.PlanIt:
+		return cmp.Or(screen.ReasonIf(s.makes() || s.applying, "it is being worked on"), screen.ReasonIf(s.err == nil && s.result.Catalog == nil, wasKept))
 	case screen.Write:
 		return screen.ReasonIf(s.noPlan() != "" || s.env.Save == nil, "there is nothing to write")
 	case screen.DiffTwo:
@@ -307,8 +331,11 @@ func (s *Screen) Handle(a screen.Command) tea.Cmd {
 		return s.compareMarked()
 	case screen.IsShould:
 		return s.compareSides()
+	case screen.PlanIt:
+		s.result, s.err = Result{}, nil
+		return tea.Batch(s.Load(), screen.Notify("planning anew; nothing is changed"))
 	case screen.ApplyPlan:
-		return s.askApply()
+		return s.askApply("", s.result.Plan.Totals.String())
 	case screen.Write:
 		return s.write()
 	case screen.FilterBy:
@@ -326,7 +353,8 @@ func (s *Screen) Handle(a screen.Command) tea.Cmd {
 		}
 		return screen.Notify("nothing more in this direction would change")
 	case screen.Enter:
-		return screen.Show(newResource(s, s.focus().Resource))
+		s.open = newResource(s, s.focus().Resource)
+		return screen.Show(s.open)
 	case screen.Pager:
 		return showDiff(s.env, s.focus())
 	case screen.CopyMenu:

@@ -143,6 +143,32 @@ func TestKeys(t *testing.T) {
 	p.Keys(":", "plan #1 checks=maybe", "enter").Want("checks=yes or checks=no?")
 }
 
+// A plan is kept: what it was made of leads to it again, until it is made anew.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	m, root := machine(t)
+	made := on(m)
+	runs := make(chan string, 2)
+	p := play(t, answered(t, strings.ReplaceAll(catalog, "@ROOT@", root)), console.Options{Plan: func(ctx context.Context, c *model.Catalog, want plan.Want) (plan.Result, error) {
+		runs <- want.Run
+		return made(ctx, c, want)
+	}})
+	p.Keys("p", "/", "nginx", "enter").Want("plan of #1", "2 of 5")
+	first, looked := <-runs, len(m.Calls())
+	if looked == 0 || !strings.HasPrefix(first, traces.PlanRun) {
+		t.Errorf("run %q: %d commands", first, looked)
+	}
+	p.Keys("esc", "esc", "p").Want("plan of #1", "5 of 5", "this plan was made", "ago; p plans anew")
+	if calls := m.Calls(); len(calls) > 0 {
+		t.Errorf("it was made anew: %v", calls)
+	}
+	p.Keys("p").Want("1 to change", "planning anew")
+	if second := <-runs; second == first || len(m.Calls()) == 0 {
+		t.Errorf("it was not made anew: run %s", second)
+	}
+	p.Keys("esc", ":", "plan #1 checks=no", "enter").Want("plan of #1").Not("this plan was made")
+}
+
 // A plan that takes long can be given up, and the screen goes on meanwhile.
 func TestCancel(t *testing.T) {
 	t.Parallel()
@@ -204,7 +230,7 @@ func TestAskHelper(t *testing.T) {
 	}}
 	p := play(t, answered(t, `{"name": "web01", "resources": [], "edges": [], "classes": []}`), o)
 	p.Keys("p").Want("let Puppet look at 1 resource written in Ruby?").Keys("n").Want("cannot be known: asks")
-	p.Keys("esc", "p", "y").Want("is in sync").Not("let Puppet look")
+	p.Keys("esc", "p").Want("cannot be known: asks").Not("let Puppet look").Keys("p", "y").Want("is in sync").Not("let Puppet look")
 	p.Keys("esc", ":", "plan #1 helper=yes", "enter").Want("is in sync").Not("let Puppet look")
 }
 
@@ -234,6 +260,14 @@ func TestApply(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	p.Keys("esc").Want("2 to change")
+
+	// One resource by itself.
+	p.Keys("enter").Want("plan > File[" + root + "/a.conf]").Keys("A").Want("this only, without refreshing Service[nginx]")
+	p.Keys("here", "enter", "web01", "enter").Want("log of the run").Keys("esc").Want("plan > File["+root+"/a.conf]", "content")
+	if got := <-applied; got.Only != "File["+root+"/a.conf]" || got.Host != "here" || got.Of != "web01" {
+		t.Errorf("got %+v", got)
+	}
+	p.Keys("esc", "/", "outcome=refresh", "enter", "enter").Want("plan > Service[nginx]").Keys("A").Want("it is in sync, and is refreshed only with what refreshes it")
 }
 
 // A run that goes on is stopped by a key; without leave to write there is none.
@@ -241,7 +275,8 @@ func TestApplyStops(t *testing.T) {
 	t.Parallel()
 	o := console.Options{
 		Plan: func(_ context.Context, c *model.Catalog, _ plan.Want) (plan.Result, error) {
-			return plan.Result{Plan: &transaction.Plan{Resources: []transaction.Planned{{Resource: "Notify[a]", Outcome: transaction.WouldChange}}}}, nil
+			changing := []transaction.Planned{{Resource: "Notify[a]", Outcome: transaction.WouldChange}}
+			return plan.Result{Plan: &transaction.Plan{Resources: changing, Totals: transaction.Totals{Change: 1}}}, nil
 		},
 		Here: func() (user, host string) { return "root", "web01" },
 		Apply: func(ctx context.Context, _ *plan.Result, yes plan.Confirmed) ([]string, error) {

@@ -61,7 +61,7 @@ func (r *resource) lay() (rows []row) {
 	}
 	if a := r.around; a != nil {
 		if a.Turn > 0 {
-			rows = append(rows, row{style: term.Quiet, label: "evaluated", text: "as " + strconv.Itoa(a.Turn) + " of " + strconv.Itoa(len(r.of.result.View.Order)) + ", with containers"})
+			rows = append(rows, row{style: term.Quiet, label: "evaluated", text: "as " + strconv.Itoa(a.Turn) + " of " + strconv.Itoa(len(r.of.result.View.Order)) + ", containers counted"})
 		}
 		if at := place(a.File, a.Line); at != "" {
 			rows = append(rows, row{style: term.Quiet, label: "declared", text: at})
@@ -147,7 +147,11 @@ func (r *resource) List() screen.List { return &r.list }
 
 func (r *resource) Context() (left, right term.Line) {
 	left.Put(term.Bold, "plan > "+r.ref)
-	if r.planned != nil {
+	switch {
+	case r.of.applying:
+		r.of.wait.Put(&right, term.Touched, "applying")
+		right.Put(term.Quiet, "  ")
+	case r.planned != nil:
 		w := words[r.planned.Outcome]
 		right.Put(w.style, w.text+" ")
 	}
@@ -155,7 +159,7 @@ func (r *resource) Context() (left, right term.Line) {
 }
 
 func (r *resource) Hints() []screen.Action {
-	return []screen.Action{screen.Enter, screen.NextInRun, screen.PrevInRun, screen.Pager, screen.CopyMenu, screen.Back}
+	return []screen.Action{screen.Enter, screen.NextInRun, screen.PrevInRun, screen.Pager, screen.ApplyPlan, screen.CopyMenu, screen.Back}
 }
 
 func (r *resource) focus() row {
@@ -174,7 +178,9 @@ func (r *resource) Disabled(do screen.Action) string {
 	case screen.NextInRun, screen.PrevInRun:
 		return screen.ReasonIf(r.of.next(-1, 1) < 0, "everything is in sync")
 	case screen.Back:
-		return screen.ReasonIf(len(r.back) == 0, screen.Unknown)
+		return screen.ReasonIf(len(r.back) == 0 && !r.of.applying, screen.Unknown)
+	case screen.ApplyPlan:
+		return r.of.cannotApplyOne(r.planned)
 	case screen.CopyMenu:
 		return ""
 	case screen.MarkPlan, screen.DiffTwo, screen.IsShould, screen.Write: // of the plan as a whole
@@ -188,7 +194,12 @@ func (r *resource) Handle(a screen.Command) tea.Cmd {
 	case screen.Enter:
 		r.back = append(r.back, r.ref)
 		r.show(r.focus().to)
+	case screen.ApplyPlan:
+		return r.of.askApply(r.ref, r.alone())
 	case screen.Back:
+		if r.of.applying {
+			return r.of.Handle(a)
+		}
 		last := len(r.back) - 1
 		r.show(r.back[last])
 		r.back = r.back[:last]
@@ -207,6 +218,22 @@ func (r *resource) Handle(a screen.Command) tea.Cmd {
 		return screen.Show(widget.NewMenu(&r.of.env.Shared, "copy", r.copies()))
 	}
 	return nil
+}
+
+// alone is what applying the resource by itself does, and what it does not.
+func (r *resource) alone() string {
+	var lost []string
+	if a := r.around; a != nil {
+		for _, l := range a.Waiting {
+			if n := r.of.byRef[l.Resource]; n != nil && slices.Contains(n.RefreshedBy, r.ref) {
+				lost = append(lost, l.Resource)
+			}
+		}
+	}
+	if len(lost) == 0 {
+		return "this resource only"
+	}
+	return "this only, without refreshing " + strings.Join(lost, ", ")
 }
 
 func (r *resource) copies() []widget.Item {

@@ -153,6 +153,10 @@ func (s *Screen) below() int {
 func (s *Screen) detail() term.Lines {
 	lines := term.Lines{s.env.Theme.HRule(s.width)}
 	if n := s.focus(); n != nil {
+		at := term.Clean(place(n.File, n.Line))
+		title := term.Title{Left: term.Of(term.Bold, term.CleanTo(n.Resource, max(s.width-at.Width()-8, 8)).String())}
+		title.Right.Add(term.Quiet, at)
+		lines = term.Lines{s.env.Theme.Titled(s.width, title)}
 		for _, r := range rowsOf(s.env, n) {
 			lines = append(lines, r.lines(s.width)...)
 		}

@@ -260,6 +260,7 @@ var table = []row{
 	{FilterCell, []string{"f"}, InPlan, false, "by cell", "filter by outcome, type or class of this resource"},
 	{Pager, []string{"v"}, InPlan, false, "diff", "how the content of the file would change"},
 	{ApplyPlan, []string{"A"}, InPlan, false, "apply", "apply what is planned; the name of this host must be typed"},
+	{PlanIt, []string{"p"}, InPlan, false, "plan anew", "make the plan again, of how this machine is now"},
 	{MarkPlan, []string{"m"}, InPlan, false, "mark", "mark this plan, to compare others with it"},
 	{DiffTwo, []string{"d"}, InPlan, false, "compare", "compare this plan with the marked one"},
 	{IsShould, []string{"D"}, InPlan, false, "is/should", "compare what is with what should be"},

@@ -104,6 +104,7 @@ func (r *Run) Sentence() string {
 			parts = append(parts, text)
 		}
 	}
+	add(strings.HasPrefix(r.Name, traces.PlanRun), "a plan")
 	if r.catalog.id > 0 {
 		parts = append(parts, r.catalogWords())
 	}

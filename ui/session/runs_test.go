@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,12 @@ func TestRunSentence(t *testing.T) {
 		for i := range tt.rows {
 			tt.rows[i].ID, tt.rows[i].Start, tt.rows[i].Took = uint64(i+1), began.Add(time.Duration(i)*time.Second), 500*time.Millisecond
 			tt.rows[i].Run = "8f3c"
+		}
+		plan := session.Run{}
+		planned := tt.rows[0]
+		planned.Run = traces.PlanRun + "8f3c"
+		if plan.Add(&planned); !strings.HasPrefix(plan.Sentence(), "a plan") {
+			t.Errorf("a plan is %q", plan.Sentence())
 		}
 		for range 2 {
 			var r session.Run

@@ -462,12 +462,15 @@ func (s *Steps) change(it item) tea.Cmd {
 		text, hint := s.heldValue()
 		return screen.Show(widget.NewText(&s.env.Shared, widget.Text{Label: "value", Hint: hint, Enter: enter}, text))
 	}
-	hint := "what steps to come will see; u takes every edit back"
-	if s.hold.stay.program != nil {
+	label, hint := it.name, "what steps to come will see; u takes every edit back"
+	if at := s.hold.stay.program; at != nil {
 		hint = "in JSON, or a text; u takes every edit back"
+		if at.Of != "" { // a property, which is listed without the sign of variables
+			label = strings.TrimPrefix(label, "$")
+		}
 	}
 	p := widget.Prompt{
-		Label: it.name + " ", Hint: hint,
+		Label: label + " ", Hint: hint,
 		Enter:    enter,
 		Complete: s.choices(it.name),
 	}

@@ -56,7 +56,7 @@ func planDisabled(env *session.Env, t *traces.Trace) string {
 	if env.Asker == nil {
 		return "nothing can be asked here"
 	}
-	return screen.ReasonIf(t.Value().Model != "catalog", "only a catalog has a plan")
+	return screen.ReasonIf(t.Value().Model != "catalog" && !strings.HasPrefix(t.Run, traces.PlanRun), "only a catalog has a plan")
 }
 
 // Next returns the next request of the run, or the one that asked this one.

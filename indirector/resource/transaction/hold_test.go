@@ -250,6 +250,32 @@ func TestByHand(t *testing.T) {
 	}
 }
 
+// TestWrongValue refuses a value when it is given, in the words of the type: what was wanted
+// stays.
+func TestWrongValue(t *testing.T) {
+	t.Parallel()
+	h := newHolding(t, "key=probe/a at compare")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.run(t, 0)
+	}()
+	held := h.await(t, done)
+	if _, err := h.Edit(held.ID, debugger.Edit{Name: "$one", Value: "undef"}); err == nil || err.Error() != "Got nil value for one" {
+		t.Errorf("undef: got %v", err)
+	}
+	if now, err := h.Get(held.ID); err != nil || len(now.Changes) > 0 {
+		t.Errorf("it has %v, %v", now.Changes, err)
+	}
+	if err := h.Resume(held.ID, debugger.Continue); err != nil {
+		t.Error(err)
+	}
+	<-done
+	if got, want := h.outcomes(t)[0], "a chg out-of-sync(one)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // await returns the request that is held.
 func (h *holding) await(t *testing.T, done chan struct{}) *debugger.Held {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/providers"
 	"indirtui/indirector/resource/types"
 )
 
@@ -54,9 +55,20 @@ func ApplyOne(ctx context.Context, m *model.Resource, o Options) (*One, error) {
 
 type consentKey struct{}
 
-// Really returns a context in which a resource may be saved by itself: its user knows that
-// this changes the machine. Rule RES-SAFE-02.
-func Really(ctx context.Context) context.Context { return context.WithValue(ctx, consentKey{}, true) }
+// A Consent lets a resource be saved by itself: its user knows that this changes a machine.
+// The zero Consent is for this one. Rule RES-SAFE-02.
+type Consent struct {
+	System  providers.System  // another machine, such as that of a demo; nil: this one
+	Sources providers.Sources // what files are copied from there
+}
 
-// IsReally reports whether ctx is of Really.
-func IsReally(ctx context.Context) bool { return ctx.Value(consentKey{}) != nil }
+// Context returns a context in which a resource may be saved by itself.
+func (c Consent) Context(ctx context.Context) context.Context {
+	return context.WithValue(ctx, consentKey{}, c)
+}
+
+// ConsentOf returns the Consent of a context, and whether there is one.
+func ConsentOf(ctx context.Context) (c Consent, given bool) {
+	c, given = ctx.Value(consentKey{}).(Consent)
+	return c, given
+}

@@ -305,7 +305,7 @@ func (n *Planned) fill(s *status) {
 				Property: e.property, Is: types.Display(e.PreviousValue), Should: types.Display(e.DesiredValue), Corrective: e.CorrectiveChange,
 				Text: strings.TrimSuffix(strings.TrimSuffix(e.Message, " (corrective)"), " (noop)"),
 			}
-			if _, should, found := strings.Cut(c.Text, ", should be "); found && s.of.Type == "File" && e.property == "content" {
+			if _, should, found := strings.Cut(c.Text, ", should be "); found && should != redacted && s.of.Type == "File" && e.property == "content" {
 				c.Should = should // the event has it in base64
 			}
 			n.Changes = append(n.Changes, c)

@@ -47,7 +47,7 @@ func (t *transaction) finishReport() {
 func countAll(all []*status) (resources []data.Pair, changes int64, events []data.Pair) {
 	names := []string{"skipped", "failed", "failed_to_restart", "restarted", "changed", "out_of_sync", "scheduled", "corrective_change"}
 	counts := map[string]int64{"total": int64(len(all))}
-	byStatus := map[string]int64{}
+	byStatus, statuses := map[string]int64{}, []string{"total", "failure", "success"}
 	for _, s := range all {
 		for i, is := range []bool{s.Skipped, s.Failed, s.FailedToRestart, s.restarted, s.Changed, s.OutOfSync, false, s.CorrectiveChange} {
 			if is {
@@ -57,16 +57,16 @@ func countAll(all []*status) (resources []data.Pair, changes int64, events []dat
 		changes += s.ChangeCount
 		for _, e := range s.events {
 			byStatus["total"]++
-			byStatus[e.Status]++
+			if byStatus[e.Status]++; !slices.Contains(statuses, e.Status) {
+				statuses = append(statuses, e.Status)
+			}
 		}
 	}
 	for _, name := range append([]string{"total"}, names...) {
 		resources = append(resources, data.P(name, data.OfInt(counts[name])))
 	}
-	for _, name := range []string{"total", "failure", "success", "noop", "audit"} {
-		if n := byStatus[name]; n > 0 || name != "noop" && name != "audit" {
-			events = append(events, data.P(name, data.OfInt(n)))
-		}
+	for _, name := range statuses {
+		events = append(events, data.P(name, data.OfInt(byStatus[name])))
 	}
 	return resources, changes, events
 }
@@ -93,7 +93,6 @@ func (t *transaction) timings(all []*status) []data.Pair {
 }
 
 func metric(name string, values []data.Pair) model.Metric {
-	slices.SortStableFunc(values, func(a, b data.Pair) int { return strings.Compare(a.Key.Str(), b.Key.Str()) })
 	rows := make([]data.Value, len(values))
 	for i, v := range values {
 		rows[i] = data.OfList([]data.Value{v.Key, data.OfString(label(v.Key.Str())), v.Value})

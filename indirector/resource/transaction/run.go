@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -15,10 +16,10 @@ import (
 // RES-TX-01 and RES-REP-07.
 func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	t := newTransaction(ctx, o)
-	begin := t.System.Now()
 	t.begin(c)
 	t.resting = resting{catalog: c, taken: map[string]bool{}}
 	if t.Agent {
+		t.earlier()
 		t.frame()
 	}
 	err := t.converted(c)
@@ -35,7 +36,7 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 		}
 		err = t.around("prerun_command", t.Prerun)
 		if err == nil {
-			err = t.applied()
+			err = t.applied(c)
 		}
 	}
 	var logged *commandError
@@ -45,7 +46,7 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	if failed := t.around("postrun_command", t.Postrun); err == nil {
 		err = failed
 	}
-	t.time("total", t.System.Now().Sub(begin))
+	t.time("total", t.System.Now().Sub(t.report.Time.Time()))
 	t.finishReport()
 	result := &Result{Report: t.report, Exit: t.exit(), FailedToGenerate: t.failedToGenerate, Err: err, Summary: t.summary()}
 	if err != nil {
@@ -55,12 +56,26 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	return result
 }
 
+// earlier adds what an agent has done before it has a catalog.
+func (t *transaction) earlier() {
+	if t.Startup > 0 {
+		t.time("startup_time", t.Startup)
+	}
+	if t.FactGeneration > 0 {
+		t.time("fact_generation", t.FactGeneration)
+	}
+}
+
 // frame is logged before a catalog is applied. Rule RES-REP-08.
 func (t *transaction) frame() {
 	t.report.CachedCatalogStatus = "not_used"
 	if t.FromCache {
 		t.report.CachedCatalogStatus = "explicitly_requested"
 		t.log.puppet("info", "Using cached catalog from environment '"+t.report.Environment+"'")
+		if t.Environment != t.report.Environment {
+			t.log.puppet("notice", fmt.Sprintf(
+				"Local environment: '%s' doesn't match the environment of the cached catalog '%s', switching agent to '%[2]s'.", t.Environment, t.report.Environment))
+		}
 	}
 	t.log.puppet("info", "Using environment '"+t.report.Environment+"'")
 }
@@ -117,19 +132,26 @@ func (t *transaction) converted(c *model.Catalog) error {
 		t.writeNames(t.ClassFile, "class", catalog.Classes)
 		t.writeNames(t.ResourceFile, "resource", catalog.managed())
 	}
-	took := t.System.Now().Sub(begin)
-	switch { // puppet apply counts it as a part of getting the catalog, or not at all
+	t.converting = t.System.Now().Sub(begin)
+	if t.Agent {
+		t.time("convert_catalog", t.converting)
+	}
+	return nil
+}
+
+// identify adds what is known of a report once its catalog is applied. What puppet apply
+// takes to convert a catalog is a part of getting it, or is not counted. A catalog has an
+// uuid even if its document has none.
+func (t *transaction) identify(c *model.Catalog) {
+	t.report.CodeID, t.report.CatalogUUID, t.report.ConfigurationVersion = c.CodeID, cmp.Or(c.CatalogUUID, model.NewUUID()), c.Version
+	switch {
 	case t.Agent:
 		t.time("config_retrieval", t.Retrieval)
-		t.time("convert_catalog", took)
 	case t.Compiled:
-		t.time("config_retrieval", t.Retrieval+took)
+		t.time("config_retrieval", t.Retrieval+t.converting)
 	default:
 		t.time("config_retrieval", 0)
 	}
-	t.report.CodeID, t.report.CatalogUUID = c.CodeID, c.CatalogUUID
-	t.report.ConfigurationVersion = c.Version
-	return nil
 }
 
 // managed are the resources of which something is managed. Rule RES-CONV-05.
@@ -153,8 +175,9 @@ func (t *transaction) writeNames(file, what string, names []string) {
 }
 
 // applied evaluates the catalog, and stores the state whatever comes of it.
-func (t *transaction) applied() (err error) {
+func (t *transaction) applied(c *model.Catalog) (err error) {
 	begin := t.System.Now()
+	t.identify(c)
 	err = t.evaluate()
 	if err == nil {
 		t.time("transaction_evaluation", t.System.Now().Sub(begin))

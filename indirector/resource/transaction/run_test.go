@@ -306,6 +306,9 @@ func TestPlanDiff(t *testing.T) {
 		if got := plan.Resources[0].Diff; got != tt.want {
 			t.Errorf("%s with %s: got %q, want %q", tt.name, tt.parameters, got, tt.want)
 		}
+		if is, should := plan.Sides(); is.Len() > 0 && is.Inspect() == should.Inspect() {
+			t.Errorf("%s with %s: what is and what should be look alike: %s", tt.name, tt.parameters, is.Inspect())
+		}
 		if strings.Contains(plan.Text()+plan.Diffs(), "hunter2") {
 			t.Errorf("a secret is in %s", plan.Text())
 		}

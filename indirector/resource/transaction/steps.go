@@ -142,6 +142,9 @@ func (p *stoppedAt) Freeze(c *indirector.Code) {
 		seen[parent] = true
 		c.Calls = append([]indirector.CodeCall{{Name: parent.Ref(), File: parent.File, Line: int(parent.Line)}}, c.Calls...)
 	}
+	if p.r.RAL != nil {
+		c.Try = p.r.RAL.Try
+	}
 	if rest := p.t.rest(p.r); rest != nil {
 		c.Rest = rest
 	}
@@ -228,8 +231,8 @@ func (r *Resource) beyond(follow func(*Edge) bool) []*Resource {
 
 // Set gives a property that is still to be changed another value.
 func (p *stoppedAt) Set(name string, v data.Value) error {
-	if err := p.r.RAL.Set(name, v); err != nil {
+	if err := p.r.RAL.Try([]data.Pair{data.P(name, v)}); err != nil {
 		return err
 	}
-	return p.r.RAL.Validate()
+	return p.r.RAL.Set(name, v)
 }

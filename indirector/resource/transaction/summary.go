@@ -30,6 +30,7 @@ func (t *transaction) summary() data.Value {
 		for _, row := range m.Values.List() {
 			values = append(values, data.Pair{Key: row.List()[0], Value: row.List()[2]})
 		}
+		slices.SortStableFunc(values, func(a, b data.Pair) int { return strings.Compare(label(a.Key.Str()), label(b.Key.Str())) })
 		if m.Name == "time" {
 			values = append(values, data.P("last_run", data.OfInt(t.System.Now().Unix())))
 		}

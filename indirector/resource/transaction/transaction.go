@@ -52,9 +52,11 @@ type Options struct {
 	// FromCache and IntoCache: the catalog was found in a cache, and is kept in one. They are
 	// logged.
 	FromCache, IntoCache bool
-	Retrieval            time.Duration   // how long it took to get the catalog
-	LogLevel             string          // the lowest that is kept; "" is info
-	Log                  func(model.Log) // takes each line as it is written; may be nil
+	// What came before the run: how long it took up to the first request, to find facts, and
+	// to get the catalog. Zero is not known, as is fitting for what did not happen.
+	Startup, FactGeneration, Retrieval time.Duration
+	LogLevel                           string          // the lowest that is kept; "" is info
+	Log                                func(model.Log) // takes each line as it is written; may be nil
 	// Report has what is known before the run: its start, ids, lines. It may be nil.
 	Report *model.Report
 }
@@ -104,7 +106,8 @@ type transaction struct {
 	finishing        []providerKey
 	providerless     []string
 	failedToGenerate bool
-	times            []data.Pair // of parts of the run, in seconds
+	times            []data.Pair   // of parts of the run, in seconds
+	converting       time.Duration // how long it took to make instances of the catalog
 }
 
 func newTransaction(ctx context.Context, o Options) *transaction {

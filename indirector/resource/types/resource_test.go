@@ -66,3 +66,42 @@ func TestLogs(t *testing.T) {
 		t.Errorf("Puppet logged %q", puppet)
 	}
 }
+
+// TestTry: values are refused as they would be if they were set, each and together, and
+// the resource stays as it is.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	text := func(name, v string) data.Pair { return data.P(name, data.OfString(v)) }
+	r, err := types.New(types.All()["file"], debian{}, types.Given{Title: "/x", Values: []data.Pair{text("mode", "0644"), text("content", "x")}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, want string
+		values     []data.Pair
+	}{
+		{"good", "", []data.Pair{text("mode", "0600"), text("owner", "root")}},
+		{"wrong", `Parameter mode failed on File[/x]: The file mode specification is invalid: "rw"`, []data.Pair{text("owner", "root"), text("mode", "rw")}},
+		{"unknown", "no parameter named 'size'", []data.Pair{text("size", "1")}},
+		{"not together", "Validation of File[/x] failed: You cannot specify more than one of content, source, target", []data.Pair{text("target", "/y")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ""
+			if err := r.Try(tt.values); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			if mode := r.Value("mode").Text(); mode != "644" && mode != "0644" || r.Managed("owner") || r.Has("target") {
+				t.Errorf("it has become %v: %s", r.Names(), mode)
+			}
+		})
+	}
+	if err := r.Set("source", data.OfString("/y")); err != nil || r.Validate() == nil {
+		t.Fatalf("it is valid, or %v", err)
+	}
+	if err := r.Try([]data.Pair{text("mode", "0600")}); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
