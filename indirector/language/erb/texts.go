@@ -192,7 +192,7 @@ func textMethods() map[string]method {
 	out["size"] = out["length"]
 	maps.Copy(out, comparing())
 	for name, change := range map[string]func(string) string{
-		"upcase": strings.ToUpper, "downcase": strings.ToLower, "capitalize": fn.Capitalize, "swapcase": swapcase, "reverse": reverse,
+		"upcase": fn.Upcase, "downcase": strings.ToLower, "capitalize": fn.Capitalize, "swapcase": swapcase, "reverse": reverse,
 		"strip":  func(s string) string { return strings.Trim(s, blanks) },
 		"lstrip": func(s string) string { return strings.TrimLeft(s, blanks) },
 		"rstrip": func(s string) string { return strings.TrimRight(s, blanks) },

@@ -290,7 +290,11 @@ func parametrized(n *syntax.Access, t types.Type, keys []data.Value) (data.Value
 		}
 		at := b.at(n)
 		if at == n.Keys[0] {
-			at = keyNode(n, blamedKey(err.Error(), Flatten(keys)))
+			i := blamedKey(err.Error(), Flatten(keys))
+			if t.Equal(richTypes()["Resource"]) && strings.HasSuffix(b.words, "creating type") {
+				i = max(i-1, 0) // Puppet has taken the first from the keys
+			}
+			at = keyNode(n, i)
 		}
 		return v, &issue{err.Error(), at}
 	}

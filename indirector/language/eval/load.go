@@ -101,7 +101,11 @@ func (t *Thread) Define(p *Program) error {
 	}
 	t.defined[p] = true
 	for _, fn := range p.functions {
+		if old := t.functions[fn.name]; old != nil && old.builtin == nil {
+			return Errorf("Attempt to redefine entity 'http://puppet.com/2016.1/runtime/function/%s'. Originally set at %s.", fn.name, old.origin)
+		}
 		t.functions[fn.name] = fn
+		t.shadows = t.shadows || fn.shadows
 	}
 	for _, a := range p.aliases {
 		if err := t.define(a); err != nil {
