@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -261,12 +262,31 @@ func (c *compilation) instantiate(s *scope, r *resource) error {
 		return err
 	}
 	if parent != nil && c.table[key{r.typ, parent.name}] == nil {
+		if err := c.checkInheritance(r.def); err != nil {
+			return err
+		}
 		if _, err := c.ensure(s, parent, nil, origins.Origin{File: r.def.File, Line: r.def.Line}); err != nil {
 			return err
 		}
 	}
 	c.tags.merge(&r.tags)
 	return nil
+}
+
+// checkInheritance fails if a class inherits itself, through whatever classes.
+func (c *compilation) checkInheritance(d *definition) error {
+	names := []string{d.name}
+	for at := d; ; {
+		parent, err := c.parentOf(at)
+		if parent == nil || err != nil {
+			return err
+		}
+		names = append(names, parent.name)
+		if slices.Contains(names[:len(names)-1], parent.name) {
+			return placed(origins.Origin{File: at.File, Line: at.Line}, "Class %s inherits itself: %s", d.name, strings.Join(names, ", "))
+		}
+		at = parent
+	}
 }
 
 // evaluateResource evaluates a class, a define or a node, once.

@@ -342,6 +342,9 @@ func (c *compilation) isDefined(call *eval.Invocation, v data.Value) (bool, erro
 	}
 	t, _ := types.AsType(v)
 	ref, ok := types.AsReference(t)
+	if ok && eval.RubyClass(v) == "Puppet::Pops::Types::PTypeAliasType" {
+		return false, eval.Errorf("Invalid argument of type 'Puppet::Pops::Types::PTypeAliasType' to 'defined'")
+	}
 	if !ok {
 		inner, ok := types.TypeOf(t)
 		if !ok {

@@ -264,6 +264,7 @@ var blame = []struct {
 	{" must be types", keyOf},
 	{" must be a Type", keyOf},
 	{" requires all arguments", keyOf},
+	{"Regexp-Type[] accepts", func(n *syntax.Access) syntax.Node { return n.Keys[1] }},
 	{"supports []", func(n *syntax.Access) syntax.Node { return n }},
 	{"[] accepts", func(n *syntax.Access) syntax.Node { return n }},
 }

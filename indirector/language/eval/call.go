@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -163,11 +162,7 @@ type function struct {
 
 // function compiles a definition, whose body sees nothing around it.
 func (c *compiler) function(n *syntax.Function) *function {
-	line, column := c.site(n).position(n)
-	fn := &function{name: n.Name, shadows: c.library[n.Name] != nil, origin: fmt.Sprintf("string:?line=%d&pos=%d", line, column)}
-	if file := c.source.File; file != "" {
-		fn.origin = fmt.Sprintf("file://%s?line=%d&pos=%d", file, line, column)
-	}
+	fn := &function{name: n.Name, shadows: c.library[n.Name] != nil, origin: originOf(c.source, n)}
 	around := c.locals
 	c.locals = &locals{}
 	c.callable(&fn.callable, n.Params, n.Returns, n.Body)
