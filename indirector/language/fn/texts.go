@@ -153,15 +153,27 @@ func empty(c *eval.Invocation) (data.Value, error) {
 
 func join(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
-	for i, v := range eval.Flatten(c.Args[0].List()) {
+	err := joinList(c, &b, c.Args[0].List())
+	return data.OfString(b.String()), err
+}
+
+// joinList writes the texts of values, and joins those of lists within them.
+func joinList(c *eval.Invocation, b *strings.Builder, l []data.Value) error {
+	for i, v := range l {
 		if i > 0 {
 			b.WriteString(c.Arg(1).Str())
+		}
+		if v.Kind() == data.List {
+			if err := joinList(c, b, v.List()); err != nil {
+				return err
+			}
+			continue
 		}
 		from := b.Len()
 		b.WriteString(eval.RubyText(v))
 		if err := c.Spend(b.Len() - from + c.Arg(1).Len()); err != nil {
-			return undef, err
+			return err
 		}
 	}
-	return data.OfString(b.String()), nil
+	return nil
 }
