@@ -271,7 +271,7 @@ func (c *collector) realize() (bool, error) {
 	for _, ref := range c.fixed {
 		t, title, _, err := c.c.refOf(ref)
 		if err != nil && written.FindString(eval.Text(ref)) == "" {
-			err = &eval.Exception{Class: "ArgumentError", Message: err.Error()}
+			err = eval.Errorf("Puppet::Parser::Compiler failed with error ArgumentError: %w", err)
 		}
 		if err != nil {
 			return false, err

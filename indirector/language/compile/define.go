@@ -373,8 +373,11 @@ func (c *compilation) evaluateCode(r *resource) error {
 		return nil
 	}
 	var match []data.Value
-	if r.def.kind == eval.NodeKind {
+	switch {
+	case r.def.kind == eval.NodeKind:
 		match = c.match
+	case r.def.kind == eval.ClassKind && parent == nil:
+		match = around.global().match // classes see that of what declares them at the top
 	}
 	return c.thread.RunContainer(r.def.Container, s.vars, match)
 }

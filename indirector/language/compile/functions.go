@@ -174,6 +174,9 @@ func declared(c *eval.Invocation) (s *scope, all []*resource, result data.Value,
 		refs[i] = types.OfReference(types.Reference{Type: "Class", Title: strings.TrimPrefix(name, "::"), Titled: true})
 	}
 	file, line := c.Place()
+	before := s.match
+	s.match = c.Match()
+	defer func() { s.match = before }()
 	all, err = s.c.evaluateClasses(s, names, origins.Origin{File: file, Line: line})
 	return s, all, data.OfList(refs), err
 }

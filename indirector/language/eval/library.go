@@ -210,6 +210,9 @@ func (c *Invocation) Variable(name string) (data.Value, bool) {
 	return c.frame.lookup(name)
 }
 
+// Match returns what the groups of a regular expression matched, as the place of the call sees it.
+func (c *Invocation) Match() []data.Value { return c.frame.match }
+
 // Unready returns the error of a variable that is a parameter without a value yet, which ends
 // the default expression that reads it. It is nil for every other.
 func (c *Invocation) Unready(name string) error {

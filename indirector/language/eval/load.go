@@ -128,7 +128,7 @@ func originOf(source *syntax.Source, n syntax.Node) string {
 }
 
 func redefined(kind, name, origin string) error {
-	return &Error{Message: "Attempt to redefine entity 'http://puppet.com/2016.1/runtime/" + kind + "/" + name + "'. Originally set " + origin + "."}
+	return &Error{Message: "Attempt to redefine entity 'http://puppet.com/2016.1/runtime/" + kind + "/" + name + "'. Originally set " + origin + ".", Wrapped: ErrPlain}
 }
 
 // reportOf logs what the parser found, and returns the error that it raised.
