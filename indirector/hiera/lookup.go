@@ -119,7 +119,11 @@ func NotFound(keys []string) error {
 	if len(keys) == 1 {
 		return &notFoundError{lookupError("Function lookup() did not find a value for the name '%s'", keys[0])}
 	}
-	return &notFoundError{lookupError("Function lookup() did not find a value for any of the names ['%s']", strings.Join(keys, "', '"))}
+	quoted := make([]string, len(keys))
+	for i, key := range keys {
+		quoted[i] = "'" + key + "'"
+	}
+	return &notFoundError{lookupError("Function lookup() did not find a value for any of the names [%s]", strings.Join(quoted, ", "))}
 }
 
 func (in *invocation) first(q Query) (data.Value, error) {

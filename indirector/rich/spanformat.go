@@ -99,6 +99,73 @@ func badDirective(format string, from int) error {
 	return errorf("Bad format specifier '%s' in '%s', at position %d", format[from:end], format, position)
 }
 
+// maxSpanWidth is how wide a field of a format may be.
+const maxSpanWidth = 1 << 12
+
+// FormatTimespan writes a timespan in a format. Errors are in Puppet's words. Rule LANG-NEW-03.
+func FormatTimespan(t Timespan, format string) (string, error) {
+	fields, err := splitSpanFormat(format)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if t.ns.Sign() < 0 {
+		b.WriteByte('-')
+	}
+	ns := new(big.Int).Abs(&t.ns)
+	for _, f := range fields {
+		if f.width > maxSpanWidth {
+			return "", errorf("A width of %d in '%s' is more than %d", f.width, format, maxSpanWidth)
+		}
+		b.WriteString(f.text)
+		if f.unit >= 0 {
+			b.WriteString(f.digits(ns))
+		}
+	}
+	return b.String(), nil
+}
+
+// digits returns what a field has of a number of nanoseconds. Numbers of a fraction stand on
+// the left, without the zeros before them, which is Puppet's way.
+func (f spanField) digits(ns *big.Int) string {
+	u := spanUnits[f.unit]
+	width, unit := f.width, big.NewInt(u.seconds*int64(time.Second))
+	if width < 0 {
+		width = u.digits
+	}
+	if u.fraction {
+		places := u.digits
+		if u.letter == 'N' {
+			places = min(width, 9)
+		}
+		unit.Exp(big.NewInt(10), big.NewInt(int64(9-places)), nil)
+	}
+	n := new(big.Int).Quo(ns, unit)
+	if !f.total && u.letter != 'D' {
+		n.Rem(n, new(big.Int).Quo(f.larger(), unit))
+	}
+	text := n.String()
+	if u.fraction && !f.total && f.padding != '0' && text != "0" {
+		text = strings.TrimRight(text, "0")
+	}
+	missing := max(width-len(text), 0)
+	switch {
+	case f.padding == 0:
+		return text
+	case u.fraction:
+		return text + strings.Repeat(" ", missing)
+	}
+	return strings.Repeat(string(f.padding), missing) + text
+}
+
+// larger returns how many nanoseconds the next larger unit has.
+func (f spanField) larger() *big.Int {
+	if spanUnits[f.unit].fraction {
+		return big.NewInt(int64(time.Second))
+	}
+	return big.NewInt(spanUnits[f.unit-1].seconds * int64(time.Second))
+}
+
 // pattern returns the expression for the digits of a field.
 func (f spanField) pattern() string {
 	class, more := "[0-9]", ""

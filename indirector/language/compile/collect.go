@@ -24,7 +24,7 @@ type collector struct {
 	line      int
 	collected []*resource
 	has       map[*resource]bool
-	fixed     []types.Reference // of realize: those that are not found yet
+	fixed     []data.Value // of realize: references that are not found yet
 	isFixed   bool
 	done      bool      // nothing is left of a fixed set
 	empty     []operand // what stands for it in a relationship if it collects nothing
@@ -267,9 +267,12 @@ func (c *collector) override(r *resource) error {
 // realize looks for a fixed set of resources.
 func (c *collector) realize() (bool, error) {
 	found := false
-	var left []types.Reference
+	var left []data.Value
 	for _, ref := range c.fixed {
-		t, title, err := c.c.reference(ref.Type, ref.Title)
+		t, title, _, err := c.c.refOf(ref)
+		if err != nil && written.FindString(eval.Text(ref)) == "" {
+			err = eval.Errorf("Puppet::Parser::Compiler failed with error ArgumentError: %w", err)
+		}
 		if err != nil {
 			return false, err
 		}

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -261,12 +262,31 @@ func (c *compilation) instantiate(s *scope, r *resource) error {
 		return err
 	}
 	if parent != nil && c.table[key{r.typ, parent.name}] == nil {
+		if err := c.checkInheritance(r.def); err != nil {
+			return err
+		}
 		if _, err := c.ensure(s, parent, nil, origins.Origin{File: r.def.File, Line: r.def.Line}); err != nil {
 			return err
 		}
 	}
 	c.tags.merge(&r.tags)
 	return nil
+}
+
+// checkInheritance fails if a class inherits itself, through whatever classes.
+func (c *compilation) checkInheritance(d *definition) error {
+	names := []string{d.name}
+	for at := d; ; {
+		parent, err := c.parentOf(at)
+		if parent == nil || err != nil {
+			return err
+		}
+		names = append(names, parent.name)
+		if slices.Contains(names[:len(names)-1], parent.name) {
+			return placed(origins.Origin{File: at.File, Line: at.Line}, "Class %s inherits itself: %s", d.name, strings.Join(names, ", "))
+		}
+		at = parent
+	}
 }
 
 // evaluateResource evaluates a class, a define or a node, once.
@@ -353,8 +373,11 @@ func (c *compilation) evaluateCode(r *resource) error {
 		return nil
 	}
 	var match []data.Value
-	if r.def.kind == eval.NodeKind {
+	switch {
+	case r.def.kind == eval.NodeKind:
 		match = c.match
+	case r.def.kind == eval.ClassKind && parent == nil:
+		match = around.global().match // classes see that of what declares them at the top
 	}
 	return c.thread.RunContainer(r.def.Container, s.vars, match)
 }

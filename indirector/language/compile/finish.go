@@ -120,7 +120,7 @@ func (c *compilation) leftOver() error {
 	}
 	for _, col := range c.collectors {
 		for _, ref := range col.fixed {
-			t, title, err := c.reference(ref.Type, ref.Title)
+			t, title, _, err := c.refOf(ref)
 			if err != nil {
 				return err
 			}

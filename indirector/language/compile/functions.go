@@ -174,6 +174,9 @@ func declared(c *eval.Invocation) (s *scope, all []*resource, result data.Value,
 		refs[i] = types.OfReference(types.Reference{Type: "Class", Title: strings.TrimPrefix(name, "::"), Titled: true})
 	}
 	file, line := c.Place()
+	before := s.match
+	s.match = c.Match()
+	defer func() { s.match = before }()
 	all, err = s.c.evaluateClasses(s, names, origins.Origin{File: file, Line: line})
 	return s, all, data.OfList(refs), err
 }
@@ -233,13 +236,7 @@ func realize(c *eval.Invocation) (data.Value, error) {
 		return data.Value{}, err
 	}
 	col := &collector{c: s.c, scope: s, isFixed: true, has: map[*resource]bool{}}
-	for _, v := range eval.Flatten(c.Args) {
-		t, title, _, err := s.c.refOf(v)
-		if err != nil {
-			return data.Value{}, err
-		}
-		col.fixed = append(col.fixed, types.Reference{Type: t.name, Title: title, Titled: true})
-	}
+	col.fixed = eval.Flatten(c.Args) // what is no reference fails when it is looked for
 	s.c.collectors = append(s.c.collectors, col)
 	return data.Value{}, nil
 }
@@ -281,7 +278,10 @@ func createResources(c *eval.Invocation) (data.Value, error) {
 	case n == 3 && c.Args[2].Kind() != data.Hash:
 		return data.Value{}, eval.Errorf("create_resources(): third argument, if provided, must be a hash")
 	}
-	typ, form := eval.Text(c.Args[0]), syntax.Regular
+	if c.Args[0].Kind() != data.String {
+		return data.Value{}, eval.Errorf("undefined method `sub' for %s:%s", c.Args[0].Inspect(), eval.RubyClass(c.Args[0]))
+	}
+	typ, form := c.Args[0].Str(), syntax.Regular
 	if rest, ok := strings.CutPrefix(typ, "@"); ok {
 		typ, form = rest, syntax.Virtual
 		if rest, ok := strings.CutPrefix(typ, "@"); ok {
@@ -345,6 +345,9 @@ func (c *compilation) isDefined(call *eval.Invocation, v data.Value) (bool, erro
 	}
 	t, _ := types.AsType(v)
 	ref, ok := types.AsReference(t)
+	if ok && eval.RubyClass(v) == "Puppet::Pops::Types::PTypeAliasType" {
+		return false, eval.Errorf("Invalid argument of type 'Puppet::Pops::Types::PTypeAliasType' to 'defined'")
+	}
 	if !ok {
 		inner, ok := types.TypeOf(t)
 		if !ok {

@@ -233,6 +233,15 @@ type scope struct {
 	resource *resource
 	source   *definition
 	defaults map[string][]param // by names of types
+	match    []data.Value       // of a regular expression, where the class that is being declared is named
+}
+
+// global returns the scope of the node or the top scope around s.
+func (s *scope) global() *scope {
+	for s.parent != nil && !s.isNode() {
+		s = s.parent
+	}
+	return s
 }
 
 // String returns the resource, as the source of what is logged.

@@ -45,7 +45,7 @@ func classMethods() map[string]method {
 		"name": func(c *send) (value, error) { return str(string(c.self.(class))), nil },
 	}
 	for _, name := range []string{
-		"new", "escape", "quote", "union", "generate", "pretty_generate", "dump", "parse", "load", "safe_load", "escapeHTML", "unescapeHTML", "h", "html_escape",
+		"new", "escape", "quote", "union", "last_match", "generate", "pretty_generate", "dump", "parse", "load", "safe_load", "escapeHTML", "unescapeHTML", "h", "html_escape",
 		"unescape", "url_encode", "u", "encode_www_form_component", "sqrt", "log", "log2", "log10", "sin", "cos", "pow", "[]", "exception",
 		"shellescape", "join", "warning", "debug", "version", "settings", "max", "hypot", "cbrt", "floor",
 	} {
@@ -63,7 +63,7 @@ func ofClass(c *send, name string) (value, error) {
 		return t, nil
 	case "Hash.[]":
 		if len(c.args) != 1 {
-			return nil, c.r.unsupported("Hash[] of several values")
+			return pairsOf(c.args)
 		}
 		return toH(&send{c.r, c.arg(0), nil, nil})
 	case "IPAddr.new":
@@ -85,6 +85,15 @@ func ofClass(c *send, name string) (value, error) {
 	case "Regexp.escape", "Regexp.quote":
 		s, err := c.text(0)
 		return str(onig.Escape(s)), err
+	case "Regexp.last_match":
+		if len(c.args) == 0 {
+			return c.r.variable("$~")
+		}
+		n, err := c.integer(0, 0)
+		if c.r.last == nil || err != nil {
+			return nil, err
+		}
+		return c.r.last.group(n), nil
 	case "Regexp.union":
 		return union(c)
 	case "JSON.generate", "JSON.dump":
@@ -115,6 +124,18 @@ func ofClass(c *send, name string) (value, error) {
 		return &failure{k, toS(argOr(c.args, 0, str(k)))}, nil
 	}
 	return nil, c.r.unsupported("%s.%s", k, name)
+}
+
+// pairsOf returns the hash of keys and values in turn.
+func pairsOf(args []value) (value, error) {
+	if len(args)%2 != 0 {
+		return nil, fail("ArgumentError", "odd number of arguments for Hash")
+	}
+	t := newTable()
+	for i := 0; i < len(args); i += 2 {
+		t.put(args[i], args[i+1])
+	}
+	return t, nil
 }
 
 func newList(c *send) (value, error) {

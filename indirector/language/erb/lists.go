@@ -1,6 +1,7 @@
 package erb
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -181,6 +182,15 @@ func listMethods() map[string]method {
 		"compact": func(c *send) (value, error) {
 			return c.made(&list{l: slices.DeleteFunc(slices.Clone(c.items()), func(v value) bool { return v == nil })})
 		},
+		"rotate": func(c *send) (value, error) {
+			l := c.items()
+			n, err := c.integer(0, 1)
+			if len(l) == 0 || err != nil {
+				return &list{}, err
+			}
+			at := ((n % len(l)) + len(l)) % len(l)
+			return c.made(&list{l: append(slices.Clone(l[at:]), l[:at]...)})
+		},
 		"reverse": func(c *send) (value, error) {
 			l := slices.Clone(c.items())
 			slices.Reverse(l)
@@ -330,6 +340,23 @@ func enumerable() map[string]method {
 			return &list{l: l}, err
 		},
 		"min": extreme(-1), "max": extreme(1),
+		"minmax": func(c *send) (value, error) {
+			least, err := extreme(-1)(c)
+			if err != nil {
+				return nil, err
+			}
+			most, err := extreme(1)(c)
+			return &list{l: []value{least, most}}, err
+		},
+		"tally": func(c *send) (value, error) {
+			out := newTable()
+			for _, v := range c.items() {
+				n, _ := out.get(v)
+				seen, _ := n.(int64)
+				out.put(v, seen+1)
+			}
+			return c.made(out)
+		},
 		"min_by": func(c *send) (value, error) { l, err := c.keyed(1); return first(l), err },
 		"max_by": func(c *send) (value, error) { l, err := c.keyed(-1); return first(l), err },
 		"sum":    sum,
@@ -570,20 +597,33 @@ func joined(c *send) (value, error) {
 		}
 	}
 	var b strings.Builder
-	for i, v := range flat(nil, c.items(), -1, 0) {
+	err := c.r.join(&b, c.items(), separator)
+	return str(b.String()), err
+}
+
+// join writes the texts of values; those of a list within them are joined, too. The values have
+// been weighed.
+func (r *run) join(b *strings.Builder, l []value, separator string) error {
+	for i, v := range l {
 		if i > 0 {
 			b.WriteString(separator)
 		}
-		s, err := c.r.text(v)
-		if err == nil {
-			err = c.r.spend(len(separator))
+		if err := r.spend(len(separator)); err != nil {
+			return err
 		}
+		if inner, ok := v.(*list); ok {
+			if err := r.join(b, inner.l, separator); err != nil {
+				return err
+			}
+			continue
+		}
+		s, err := r.text(v)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		b.WriteString(s)
 	}
-	return str(b.String()), nil
+	return nil
 }
 
 func listAt(c *send) (value, error) {
@@ -812,8 +852,9 @@ func extreme(sign int) method {
 	}
 }
 
+// sum adds up. From the first float on it keeps what is lost by rounding, as Ruby does.
 func sum(c *send) (value, error) {
-	out := argOr(c.args, 0, int64(0))
+	out, lost := argOr(c.args, 0, int64(0)), 0.0
 	for _, v := range c.items() {
 		var err error
 		if c.block != nil {
@@ -821,9 +862,21 @@ func sum(c *send) (value, error) {
 				return nil, err
 			}
 		}
+		before, isFloat := floatOf(out)
 		if out, err = c.r.call(out, "+", []value{v}, nil); err != nil {
 			return nil, err
 		}
+		added, isNumber := floatOf(v)
+		if total, ok := out.(float64); ok && isFloat && isNumber {
+			if math.Abs(before) >= math.Abs(added) {
+				lost += before - total + added
+			} else {
+				lost += added - total + before
+			}
+		}
+	}
+	if total, ok := out.(float64); ok && !math.IsNaN(lost) && !math.IsInf(lost, 0) {
+		return total + lost, nil
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
 )
 
 // A send is one call of a method.
@@ -449,7 +450,20 @@ func objectMethods() map[string]method {
 		"is_a?":        is,
 		"kind_of?":     is,
 		"instance_of?": func(c *send) (value, error) { return class(classOf(c.self)) == c.arg(0), nil },
-		"class":        func(c *send) (value, error) { return class(classOf(c.self)), nil },
+		"class": func(c *send) (value, error) {
+			if v, ok := c.self.(rich); ok {
+				return class(eval.ClassName(v.v)), nil
+			}
+			return class(classOf(c.self)), nil
+		},
+		"unwrap": func(c *send) (value, error) {
+			if v, ok := c.self.(rich); ok {
+				if inner, ok := types.Unwrap(v.v); ok {
+					return fromData(inner), nil
+				}
+			}
+			return nil, noMethod("unwrap", c.self)
+		},
 		"to_s": func(c *send) (value, error) {
 			s, err := c.r.text(c.self)
 			return str(s), err
@@ -469,11 +483,21 @@ func objectMethods() map[string]method {
 			}
 			return int64(min(max(n, -1), 1)), nil
 		},
-		"!":      func(c *send) (value, error) { return !truthy(c.self), nil },
-		"freeze": func(c *send) (value, error) { return c.self, nil },
+		"!": func(c *send) (value, error) { return !truthy(c.self), nil },
+		"freeze": func(c *send) (value, error) {
+			if t, ok := c.self.(*text); ok {
+				t.frozen = true
+			}
+			return c.self, nil
+		},
 		"frozen?": func(c *send) (value, error) {
-			t, ok := c.self.(*text)
-			return !ok || t.frozen, nil
+			switch v := c.self.(type) {
+			case *text:
+				return v.frozen, nil
+			case *list, *table:
+				return nil, c.r.unsupported("the method frozen? of %s", classOf(v))
+			}
+			return true, nil
 		},
 		"dup":   duplicate,
 		"clone": duplicate,

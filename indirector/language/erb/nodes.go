@@ -76,6 +76,11 @@ type (
 		op     string // "" is plain
 		value  node
 	}
+	// A namingMatch assigns groups with names to variables.
+	namingMatch struct {
+		match *callNode
+		names []string
+	}
 	multiAssign struct {
 		targets []node
 		value   node
@@ -182,6 +187,26 @@ func (n *symbolNode) eval(r *run) (value, error) {
 		return nil, err
 	}
 	return symbol(toS(v)), nil
+}
+
+func (n *namingMatch) eval(r *run) (value, error) {
+	v, err := n.match.eval(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range n.names {
+		var group value
+		if v != nil && r.last != nil {
+			if group, err = r.call(r.last, "[]", []value{str(name)}, nil); err != nil {
+				return nil, err
+			}
+		}
+		to := &assign{target: &local{n.match.line, name}, value: &literal{group}}
+		if _, err := to.eval(r); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
 }
 
 func (n *regexpOf) eval(r *run) (value, error) {
@@ -416,7 +441,11 @@ func (n *multiAssign) eval(r *run) (value, error) {
 			}
 			at++
 		}
-		if _, err := (&assign{target: t, value: &literal{x}}).eval(r); err != nil {
+		var to node = &assign{target: t, value: &literal{x}}
+		if group, ok := t.(*multiAssign); ok {
+			to = &multiAssign{group.targets, &literal{x}}
+		}
+		if _, err := to.eval(r); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package erb
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,22 +217,9 @@ func (p *parser) multiple() node {
 	start := p.pos
 	var targets []node
 	for {
-		t := p.cur()
-		splatted := isOp(t, "*") && len(targets) > 0
-		if splatted {
-			p.pos++
-			t = p.cur()
-		}
-		if t.Kind != ruby.Ident && t.Kind != ruby.Instance {
+		n := p.target(len(targets) > 0)
+		if n == nil {
 			break
-		}
-		p.pos++
-		var n node = &local{t.Line, t.Text}
-		if t.Kind == ruby.Instance && len(t.Text) > 1 {
-			n = &instance{t.Text}
-		}
-		if splatted {
-			n = &splat{n}
 		}
 		targets = append(targets, n)
 		if !p.op(",") {
@@ -244,14 +232,7 @@ func (p *parser) multiple() node {
 	}
 	p.pos++
 	p.newlines()
-	for _, n := range targets {
-		if s, ok := n.(*splat); ok {
-			n = s.value
-		}
-		if l, ok := n.(*local); ok {
-			p.locals[l.name] = true
-		}
-	}
+	p.declare(targets)
 	right := p.ternaryOrAssign()
 	if isOp(p.cur(), ",") {
 		all := []node{right}
@@ -261,6 +242,53 @@ func (p *parser) multiple() node {
 		right = &arrayOf{all}
 	}
 	return &multiAssign{targets, right}
+}
+
+// target reads what one of several values is assigned to: a variable, several of them in
+// parentheses, or one that takes the rest, if there may be one. It is nil if there is none.
+func (p *parser) target(rest bool) node {
+	t := p.cur()
+	switch {
+	case rest && isOp(t, "*"):
+		p.pos++
+		if n := p.target(false); n != nil {
+			return &splat{n}
+		}
+	case isOp(t, "("):
+		defer p.deeper()()
+		p.pos++
+		group := &multiAssign{}
+		for n := p.target(true); n != nil; n = p.target(true) {
+			group.targets = append(group.targets, n)
+			if !p.op(",") {
+				break
+			}
+		}
+		if len(group.targets) > 0 && p.op(")") {
+			return group
+		}
+	case t.Kind == ruby.Instance && len(t.Text) > 1:
+		p.pos++
+		return &instance{t.Text}
+	case t.Kind == ruby.Ident, t.Kind == ruby.Instance:
+		p.pos++
+		return &local{t.Line, t.Text}
+	}
+	return nil
+}
+
+// declare makes the variables known that values are assigned to.
+func (p *parser) declare(targets []node) {
+	for _, n := range targets {
+		switch n := n.(type) {
+		case *splat:
+			p.declare([]node{n.value})
+		case *multiAssign:
+			p.declare(n.targets)
+		case *local:
+			p.locals[n.name] = true
+		}
+	}
 }
 
 func (p *parser) expr() node { return p.ternaryOrAssign() }
@@ -288,11 +316,19 @@ func (p *parser) ternaryOrAssign() node {
 	}
 	p.pos++
 	p.newlines()
-	value := p.ternaryOrAssign()
+	value := p.assigned(t)
 	if p.key("rescue") {
 		value = &begin{body: []node{value}, rescues: []rescue{{body: []node{p.ternary()}}}}
 	}
 	return &assign{t.Line, left, strings.TrimSuffix(t.Text, "="), value}
+}
+
+// assigned reads what stands behind an operator that assigns: * makes a list of it.
+func (p *parser) assigned(operator ruby.Token) node {
+	if operator.Text == "=" && p.op("*") {
+		return &arrayOf{[]node{&splat{p.ternary()}}}
+	}
+	return p.ternaryOrAssign()
 }
 
 func (p *parser) ternary() node {
@@ -331,8 +367,13 @@ func (p *parser) ternaryOrLabel() node {
 }
 
 func (p *parser) rangeExpr() node {
-	n := p.binary(0)
 	t := p.cur()
+	if isOp(t, "..") || isOp(t, "...") { // without a beginning
+		p.pos++
+		return &rangeOf{&literal{nil}, p.binary(0), t.Text == "..."}
+	}
+	n := p.binary(0)
+	t = p.cur()
 	if isOp(t, "..") || isOp(t, "...") {
 		p.pos++
 		var to node = &literal{nil}
@@ -377,9 +418,31 @@ func (p *parser) binary(level int) node {
 		case "!~":
 			left = &not{&callNode{line: t.Line, receiver: left, name: "=~", args: []node{right}}}
 		default:
-			left = &callNode{line: t.Line, receiver: left, name: t.Text, args: []node{right}}
+			call := &callNode{line: t.Line, receiver: left, name: t.Text, args: []node{right}}
+			left = p.naming(call)
 		}
 	}
+}
+
+// groupName matches the name of a group in a regular expression.
+var groupName = regexp.MustCompile(`\(\?<([a-z_]\w*)>`)
+
+// naming returns a call that also assigns the groups with names to variables of their names, if
+// it matches a regular expression that stands on the left.
+func (p *parser) naming(call *callNode) node {
+	re, ok := call.receiver.(*regexpOf)
+	if !ok || call.name != "=~" || len(re.parts) != 1 || re.parts[0].code != nil {
+		return call
+	}
+	named := &namingMatch{match: call}
+	for _, m := range groupName.FindAllStringSubmatch(re.parts[0].text, -1) {
+		named.names = append(named.names, m[1])
+		p.locals[m[1]] = true
+	}
+	if named.names == nil {
+		return call
+	}
+	return named
 }
 
 func (p *parser) defined() node {

@@ -40,6 +40,10 @@ func (p *parser) primary() node {
 			if piece.Code != nil {
 				p.unsupported("%W with code")
 			}
+			if t.Text == "i" {
+				all.values = append(all.values, &literal{symbol(piece.Text)})
+				continue
+			}
 			all.values = append(all.values, &stringOf{parts: []stringPart{{text: piece.Text}}})
 		}
 		return all
@@ -267,7 +271,7 @@ func (p *parser) forNode() node {
 
 func (p *parser) caseNode() node {
 	c := &caseNode{}
-	if p.cur().Kind != ruby.Newline {
+	if p.cur().Kind != ruby.Newline && !isKey(p.cur(), "when") {
 		c.subject = p.expr()
 	}
 	p.newlines()

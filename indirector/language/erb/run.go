@@ -14,6 +14,7 @@ import (
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/fn"
 	"indirtui/indirector/language/onig"
+	"indirtui/indirector/language/types"
 )
 
 // maxDepth is how many calls may be within each other.
@@ -243,6 +244,12 @@ func (r *run) variable(name string) (value, error) {
 		v, _ := r.instance(name)
 		if d, ok := v.(data.Value); ok {
 			v = fromData(d)
+			if source, ok := types.RegexpSource(d); ok {
+				var err error
+				if v, err = r.pattern(source, 0); err != nil {
+					return nil, err
+				}
+			}
 			r.instances[name] = v
 			if d.Kind() == data.List || d.Kind() == data.Hash {
 				r.shared = append(r.shared, shared{name[1:], d, v})
@@ -258,6 +265,10 @@ func (r *run) variable(name string) (value, error) {
 		return nil, nil
 	case name == "$~":
 		return r.last, nil
+	case name == "$&" && r.last == nil:
+		return nil, nil
+	case name == "$&":
+		return r.last.group(0), nil
 	}
 	return nil, r.unsupported("the global variable %s", name)
 }
@@ -407,6 +418,9 @@ func (r *run) function(name string, args []value, b *proc, isName bool) (value, 
 	}
 	if library.others["private"][name] {
 		return nil, r.unsupported("the method %s", name)
+	}
+	if name == "class" && !isName {
+		return class(classOf(self{})), nil
 	}
 	if isName {
 		return nil, fail("NameError", "undefined local variable or method `%s' for #<Puppet::Parser::TemplateWrapper>", name)
@@ -667,7 +681,7 @@ func toInteger(r *run, args []value, _ *proc) (value, error) {
 		return truncated(v)
 	case *text:
 		if base, ok := arg(args, 1).(int64); ok {
-			return r.integerOf(v.s, int(base))
+			return r.integerOf(unprefixed(v.s, int(base)), int(base))
 		}
 		n, err := fn.ParseInteger(v.s)
 		if err != nil {

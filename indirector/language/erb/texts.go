@@ -116,7 +116,7 @@ func textMethods() map[string]method {
 			if err != nil {
 				return nil, err
 			}
-			return c.r.integerOf(own(c), base)
+			return c.r.integerOf(unprefixed(own(c), base), base)
 		},
 		"hex": func(c *send) (value, error) {
 			return c.r.integerOf(strings.TrimPrefix(strings.ToLower(own(c)), "0x"), 16)
@@ -172,6 +172,32 @@ func textMethods() map[string]method {
 			}
 			return &list{l: []value{str(before), str(s), str(after)}}, err
 		},
+		"rpartition": func(c *send) (value, error) {
+			s, err := c.text(0)
+			at := strings.LastIndex(own(c), s)
+			if at < 0 || err != nil {
+				return &list{l: []value{str(""), str(""), str(own(c))}}, err
+			}
+			return &list{l: []value{str(own(c)[:at]), str(s), str(own(c)[at+len(s):])}}, nil
+		},
+		"insert": func(c *send) (value, error) {
+			at, err := c.integer(0, 0)
+			if err != nil {
+				return nil, err
+			}
+			added, err := c.text(1)
+			s := []rune(own(c))
+			if at < 0 {
+				at += len(s) + 1
+			}
+			if err == nil && (at < 0 || at > len(s)) {
+				err = fail("IndexError", "index %d out of string", at)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return c.change(string(s[:at])+added+string(s[at:]), nil)
+		},
 		"upto": func(c *send) (value, error) {
 			to, err := c.text(0)
 			if err != nil {
@@ -192,7 +218,7 @@ func textMethods() map[string]method {
 	out["size"] = out["length"]
 	maps.Copy(out, comparing())
 	for name, change := range map[string]func(string) string{
-		"upcase": strings.ToUpper, "downcase": strings.ToLower, "capitalize": fn.Capitalize, "swapcase": swapcase, "reverse": reverse,
+		"upcase": fn.Upcase, "downcase": strings.ToLower, "capitalize": fn.Capitalize, "swapcase": swapcase, "reverse": reverse,
 		"strip":  func(s string) string { return strings.Trim(s, blanks) },
 		"lstrip": func(s string) string { return strings.TrimLeft(s, blanks) },
 		"rstrip": func(s string) string { return strings.TrimRight(s, blanks) },
@@ -262,8 +288,10 @@ func (c *send) bounds(size int) (from, to int, ok bool, err error) {
 	var length int
 	if r, isRange := c.arg(0).(*span); isRange {
 		ends := &send{r: c.r, args: []value{r.from, r.to}}
-		if from, err = ends.integer(0, 0); err != nil {
-			return 0, 0, false, err
+		if r.from != nil {
+			if from, err = ends.integer(0, 0); err != nil {
+				return 0, 0, false, err
+			}
 		}
 		to = size - 1
 		if r.to != nil {
@@ -654,6 +682,20 @@ func translate(c *send) (value, error) {
 const maxDigits = maxBits / 4
 
 // integerOf reads the number that a text begins with.
+// radixPrefixes are what may stand before the digits of a radix.
+var radixPrefixes = map[int]string{2: "0b", 8: "0o", 16: "0x"}
+
+// unprefixed returns digits without what stands before them for the radix.
+func unprefixed(s string, base int) string {
+	s = strings.TrimLeft(s, blanks)
+	sign := s[:len(s)-len(strings.TrimLeft(s, "+-"))]
+	rest, ok := strings.CutPrefix(strings.ToLower(s[len(sign):]), radixPrefixes[base])
+	if !ok || radixPrefixes[base] == "" || len(sign) > 1 {
+		return s
+	}
+	return sign + rest
+}
+
 func (r *run) integerOf(s string, base int) (value, error) {
 	switch {
 	case base == 0:

@@ -264,6 +264,7 @@ var blame = []struct {
 	{" must be types", keyOf},
 	{" must be a Type", keyOf},
 	{" requires all arguments", keyOf},
+	{"Regexp-Type[] accepts", func(n *syntax.Access) syntax.Node { return n.Keys[1] }},
 	{"supports []", func(n *syntax.Access) syntax.Node { return n }},
 	{"[] accepts", func(n *syntax.Access) syntax.Node { return n }},
 }
@@ -290,7 +291,11 @@ func parametrized(n *syntax.Access, t types.Type, keys []data.Value) (data.Value
 		}
 		at := b.at(n)
 		if at == n.Keys[0] {
-			at = keyNode(n, blamedKey(err.Error(), Flatten(keys)))
+			i := blamedKey(err.Error(), Flatten(keys))
+			if t.Equal(richTypes()["Resource"]) && strings.HasSuffix(b.words, "creating type") {
+				i = max(i-1, 0) // Puppet has taken the first from the keys
+			}
+			at = keyNode(n, i)
 		}
 		return v, &issue{err.Error(), at}
 	}

@@ -323,7 +323,7 @@ func negated(v data.Value) (data.Value, error) {
 	}
 	ns, _ := types.NanosecondsOf(v)
 	if kindOf(v) == isTimestamp {
-		return types.OfTimestamp(-ns), nil
+		return v, Errorf("undefined method `-@' for a Timestamp")
 	}
 	return types.OfTimespan(-ns), nil
 }

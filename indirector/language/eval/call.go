@@ -6,6 +6,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/syntax"
+	"indirtui/indirector/language/types"
 )
 
 // call compiles f(…) and Type(…).
@@ -66,7 +67,7 @@ func (c *compiler) callNamed(n syntax.Node, name string, args []part, lambda *sy
 		}
 		switch {
 		case isMember || err != nil:
-		case builtin != nil:
+		case builtin != nil && !(f.thread.shadows && f.thread.functions[name] != nil):
 			v, err = s.callBuiltin(f, builtin, values, given)
 		default:
 			v, err = s.callByName(f, name, values, given)
@@ -129,6 +130,7 @@ func (s site) callByName(f *frame, name string, args []data.Value, block *Lambda
 // A callable is what functions and lambdas have in common.
 type callable struct {
 	subject string // in messages
+	name    string // of the function, or lambda
 	params  []parameter
 	sizes   counts
 	locals  *locals
@@ -145,23 +147,27 @@ type parameter struct {
 	name  string
 	typed *typed // nil means any
 	usual code   // nil if there is no default
+	// missing fails at the parameter of a lambda, which is not looked at before it is called.
+	missing code
 }
 
 // A function is one that a program defines, or what stands for it. Rule LANG-EV-08.
 type function struct {
 	callable
 	name    string
+	shadows bool     // a function of the language has its name
+	origin  string   // where it is defined, as Puppet writes it
 	builtin *Builtin // a function of a module that is part of this program; or nil
 }
 
 // function compiles a definition, whose body sees nothing around it.
 func (c *compiler) function(n *syntax.Function) *function {
-	fn := &function{name: n.Name}
+	fn := &function{name: n.Name, shadows: c.library[n.Name] != nil, origin: originOf(c.source, n)}
 	around := c.locals
 	c.locals = &locals{}
 	c.callable(&fn.callable, n.Params, n.Returns, n.Body)
 	c.locals = around
-	fn.subject = "'" + n.Name + "'"
+	fn.subject, fn.callable.name = "'"+n.Name+"'", n.Name
 	return fn
 }
 
@@ -174,17 +180,20 @@ func (c *compiler) lambda(n *syntax.Lambda) *lambdaCode {
 	c.locals = &locals{around: around}
 	c.callable(&l.callable, n.Params, n.Returns, n.Body)
 	c.locals = around
-	l.subject = "block"
+	l.subject, l.name = "block", "lambda"
 	return l
 }
 
 // callable compiles parameters and a body, with the variables of the compiler.
 func (c *compiler) callable(out *callable, params []*syntax.Parameter, returns, body syntax.Node) {
 	out.locals = c.locals
-	for _, p := range params {
+	for i, p := range params {
 		x := parameter{name: p.Name, typed: c.typed(p.Type)}
+		x.missing = c.failing(p, Issuef("Parameter $%s is required but no value was given", p.Name))
 		if p.Default != nil {
+			out.locals.giving = params[i:]
 			x.usual = c.node(p.Default)
+			out.locals.giving = nil
 		}
 		out.locals.names = append(out.locals.names, p.Name)
 		out.isTyped = out.isTyped || x.typed != nil
@@ -217,8 +226,24 @@ func (c *callable) signature(f *frame) (*Signature, error) {
 			return nil, err
 		}
 		s.params[i].Type = t
+		if c.sizes.most == many && i == len(c.params)-1 {
+			s.params[i].Type, s.sizes = rest(t, s.sizes)
+		}
 	}
 	return s, nil
+}
+
+// rest returns the type of each argument that the last parameter takes, and how many there
+// may be in all. An Array is a type of elements and their number there.
+func rest(t types.Type, all counts) (types.Type, counts) {
+	element, least, most, ok := types.ArrayOf(t)
+	if !ok {
+		return t, all
+	}
+	if all.least += least; most != many {
+		all.most = all.least - least + most
+	}
+	return element, all
 }
 
 // bind puts arguments and defaults into the slots of a frame, and checks them.
@@ -227,21 +252,28 @@ func (c *callable) bind(f *frame, args []data.Value) error {
 		_, err := c.misplaced(f)
 		return err
 	}
-	if !c.sizes.has(len(args)) {
-		s, err := c.signature(f)
-		if err != nil {
+	s := &Signature{sizes: c.sizes}
+	if c.isTyped || !c.sizes.has(len(args)) {
+		var err error
+		if s, err = c.signature(f); err != nil {
 			return err
 		}
+	}
+	if !s.sizes.has(len(args)) {
 		return Errorf("%s", rejection(c.subject, []*Signature{s}, args, nil))
 	}
 	all := args
 	for i, p := range c.params {
 		if c.sizes.most == many && i == len(c.params)-1 {
-			f.slots[i] = slot{c.rest(args, i), true}
+			v, err := c.rest(f, args, i)
+			if err != nil {
+				return err
+			}
+			all, f.slots[i] = append(all[:i:i], v.List()...), slot{v, true}
 			break
 		}
 		if i >= len(args) {
-			v, err := p.usual(f)
+			v, err := c.usual(f, p)
 			if err != nil {
 				return err
 			}
@@ -251,10 +283,6 @@ func (c *callable) bind(f *frame, args []data.Value) error {
 	}
 	if !c.isTyped {
 		return nil
-	}
-	s, err := c.signature(f)
-	if err != nil {
-		return err
 	}
 	for i, v := range all {
 		of := s.at(i).Type
@@ -272,12 +300,30 @@ func (c *callable) bind(f *frame, args []data.Value) error {
 	return nil
 }
 
-// rest returns the arguments that the last parameter takes.
-func (c *callable) rest(args []data.Value, from int) data.Value {
-	if from >= len(args) {
-		return data.OfList(nil)
+// usual returns the default of a parameter.
+func (c *callable) usual(f *frame, p parameter) (data.Value, error) {
+	v, err := p.usual(f)
+	if early, ok := err.(*earlyError); ok {
+		err = Errorf("%s: default expression for $%s tries to illegally access not yet evaluated $%s", c.name, p.name, early.text)
 	}
-	return data.OfList(args[from:len(args):len(args)])
+	return v, err
+}
+
+// rest returns the arguments that the last parameter takes. Its default also stands for a
+// single undef.
+func (c *callable) rest(f *frame, args []data.Value, from int) (data.Value, error) {
+	last := c.params[from]
+	if last.usual != nil && (from >= len(args) || from == len(args)-1 && args[from].IsNil()) {
+		v, err := c.usual(f, last)
+		if err == nil && v.Kind() != data.List {
+			v = data.OfList([]data.Value{v})
+		}
+		return v, err
+	}
+	if from >= len(args) {
+		return data.OfList(nil), nil
+	}
+	return data.OfList(args[from:len(args):len(args)]), nil
 }
 
 // callFunction calls a function of a program.
@@ -300,7 +346,9 @@ func (s site) callFunction(f *frame, fn *function, args []data.Value, block *Lam
 	}
 	v, err := fn.body(inside)
 	if j, ok := err.(*jump); ok && j.kind != toBreak {
-		v, err = j.value, nil
+		if v, err = j.value, nil; j.kind == toReturn {
+			return v, nil // whose type Puppet does not check
+		}
 	}
 	if err != nil {
 		return v, err // also a break, which ends the iteration that called
@@ -355,6 +403,12 @@ func (l *Lambda) Call(args ...data.Value) (data.Value, error) {
 	}
 	f := t.enter(l.code.locals, l.outer.scope, l.outer)
 	defer t.leave(f)
+	if n := l.code.sizes.least; len(args) < n {
+		return l.code.params[len(args)].missing(f)
+	}
+	if n := l.code.sizes.most; n != many && len(args) > n {
+		args = args[:n]
+	}
 	if err := l.code.bind(f, args); err != nil {
 		return data.Value{}, err
 	}

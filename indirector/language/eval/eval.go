@@ -111,6 +111,7 @@ type Thread struct {
 	top       *Scope
 	defined   map[*Program]bool
 	functions map[string]*function
+	shadows   bool                  // one of them has the name of a function of the language
 	loaded    map[loadKey]*function // nil if there is none of the name
 	aliases   map[string]*alias
 	checked   map[syntax.Node]types.Type // types of parameters, once they were evaluated

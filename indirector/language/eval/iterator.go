@@ -19,15 +19,7 @@ type Iterator struct {
 
 // String returns Puppet's form of an iterator.
 func (it *Iterator) String() string {
-	return typeOf("Iterator", it.general()).String() + "-Value"
-}
-
-// general returns the type of the elements without sizes and values.
-func (it *Iterator) general() types.Type {
-	for v := range it.Elements {
-		return types.Generalized(v)
-	}
-	return it.Element()
+	return typeOf("Iterator", types.Generalize(it.Element())).String() + "-Value"
 }
 
 // EqualRich reports whether both are the same iterator.
@@ -70,9 +62,9 @@ func Elements(v data.Value) (*Iterator, bool) {
 		return &Iterator{Elements: slice(l), Element: func() types.Type { return elementType(l) }}, true
 	case data.Hash:
 		l := PairsOf(v)
-		return &Iterator{Elements: slice(l), Element: func() types.Type { return elementType(l) }, Pairs: true}, true
+		return &Iterator{Elements: slice(l), Element: func() types.Type { return pairType(v) }, Pairs: true}, true
 	case data.String:
-		return &Iterator{Elements: characters(v.Str()), Element: always(richTypes()["String"])}, true
+		return &Iterator{Elements: characters(v.Str()), Element: func() types.Type { return MustType("String[1, 1]") }}, true
 	case data.Int:
 		if v.Int() < 0 {
 			return nil, false
@@ -150,6 +142,21 @@ func elementType(l []data.Value) types.Type {
 		return MustType("Unit")
 	}
 	t, _ := types.AsType(oneOf(args))
+	return t
+}
+
+// pairType returns the type of the pairs of a hash.
+func pairType(h data.Value) types.Type {
+	keys, values := make([]data.Value, h.Len()), make([]data.Value, h.Len())
+	for i, p := range h.Hash() {
+		keys[i], values[i] = p.Key, p.Value
+	}
+	two := data.OfInt(2)
+	v, err := types.Parametrize(MustType("Tuple"), []data.Value{types.OfType(elementType(keys)), types.OfType(elementType(values)), two, two})
+	if err != nil {
+		return MustType("Tuple")
+	}
+	t, _ := types.AsType(v)
 	return t
 }
 

@@ -210,6 +210,19 @@ func (c *Invocation) Variable(name string) (data.Value, bool) {
 	return c.frame.lookup(name)
 }
 
+// Match returns what the groups of a regular expression matched, as the place of the call sees it.
+func (c *Invocation) Match() []data.Value { return c.frame.match }
+
+// Unready returns the error of a variable that is a parameter without a value yet, which ends
+// the default expression that reads it. It is nil for every other.
+func (c *Invocation) Unready(name string) error {
+	if strings.Contains(name, "::") {
+		return c.frame.thread.unready(name)
+	}
+	_, _, err := c.frame.scope.reach(name)
+	return err
+}
+
 // Call calls a function by its name. It is false if there is none.
 func (c *Invocation) Call(name string, args []data.Value, library Library) (v data.Value, known bool, err error) {
 	name = strings.TrimPrefix(name, "::")
@@ -236,12 +249,13 @@ func (c *Invocation) Jump(name string, v data.Value) error {
 	panic("eval: no jump is named " + name)
 }
 
-// TypeNamed returns the type of a text, which may name those of programs.
+// TypeNamed returns the type of a text, which may name those of programs. A name that means
+// nothing is a type that no value is of.
 func (c *Invocation) TypeNamed(text string) (types.Type, error) {
 	return types.Parse(text, func(name string) types.Type {
 		t, err := c.frame.thread.named(name)
-		if err != nil {
-			return nil
+		if t == nil || err != nil {
+			return types.Unresolved(name)
 		}
 		return t
 	})

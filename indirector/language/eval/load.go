@@ -2,6 +2,7 @@ package eval
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"indirtui/indirector/language/syntax"
@@ -101,14 +102,33 @@ func (t *Thread) Define(p *Program) error {
 	}
 	t.defined[p] = true
 	for _, fn := range p.functions {
+		if old := t.functions[fn.name]; old != nil && old.builtin == nil {
+			return redefined("function", fn.name, "at "+old.origin)
+		}
 		t.functions[fn.name] = fn
+		t.shadows = t.shadows || fn.shadows
 	}
 	for _, a := range p.aliases {
-		if err := t.define(a); err != nil {
+		if err := t.define(a, p.source); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// originOf returns where a definition stands, as Puppet writes it.
+func originOf(source *syntax.Source, n syntax.Node) string {
+	from, _ := n.Span()
+	line, column := source.Position(from)
+	file := "string:"
+	if source.File != "" {
+		file = "file://" + source.File
+	}
+	return fmt.Sprintf("%s?line=%d&pos=%d", file, line, column)
+}
+
+func redefined(kind, name, origin string) error {
+	return &Error{Message: "Attempt to redefine entity 'http://puppet.com/2016.1/runtime/" + kind + "/" + name + "'. Originally set " + origin + ".", Wrapped: ErrPlain}
 }
 
 // reportOf logs what the parser found, and returns the error that it raised.

@@ -136,6 +136,9 @@ func richClass(v data.Value) string {
 	case isType:
 		t, _ := types.AsType(v)
 		name, _, _ := strings.Cut(t.String(), "[")
+		if strings.Contains(name, " = ") {
+			name = "TypeAlias"
+		}
 		return "Puppet::Pops::Types::P" + name + "Type"
 	case isTimestamp, isTimespan:
 		return "Puppet::Pops::Time::" + richNames[kind]

@@ -3,6 +3,7 @@ package eval
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/types"
@@ -32,7 +33,7 @@ func member(v data.Value, name string) (data.Value, bool) {
 	case "userinfo":
 		text = u.User.String()
 	case "host":
-		text = u.Hostname()
+		text = strings.TrimSuffix(u.Host, ":"+u.Port())
 	case "path":
 		text = u.EscapedPath()
 	case "query":

@@ -170,6 +170,8 @@ type locals struct {
 	around *locals // of the lambda around; nil for others
 	open   bool    // of a template, which is called with variables that are not known here
 	params int     // of a template: how many of them are parameters
+	// giving are the parameters from the one on whose default is being compiled; nil if none is.
+	giving []*syntax.Parameter
 }
 
 // find returns the slot of a name, or -1.
@@ -180,6 +182,17 @@ func (l *locals) find(name string) int {
 		}
 	}
 	return -1
+}
+
+// isUnset reports whether a name is that of a parameter which has no value while the default of
+// another is evaluated.
+func (l *locals) isUnset(name string) bool {
+	for ; l != nil && l.find(name) < 0; l = l.around {
+		if slices.ContainsFunc(l.giving, func(p *syntax.Parameter) bool { return p.Name == name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // slotOf returns the slot of a name that is assigned here.

@@ -315,16 +315,21 @@ func (p *problem) alone() (string, bool) {
 	if len(all) == 1 {
 		return all[0], true
 	}
-	var ofTypes []string
-	for _, line := range all {
-		if !strings.Contains(line, " expects a value for key ") && !strings.Contains(line, " unrecognized key ") && !strings.Contains(line, " expects size to be ") {
-			ofTypes = append(ofTypes, line)
-		}
-	}
-	if len(ofTypes) != 1 {
+	of := ofTypes(all)
+	if len(of) != 1 {
 		return "", false
 	}
-	return ofTypes[0], true
+	return of[0], true
+}
+
+// ofTypes returns those of the lines that are about a type: not those about keys and sizes.
+func ofTypes(lines []string) (out []string) {
+	for _, line := range lines {
+		if !strings.Contains(line, " expects a value for key ") && !strings.Contains(line, " unrecognized key ") && !strings.Contains(line, " expects size to be ") {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // Mismatch is types.Mismatch that knows iterators.
@@ -333,7 +338,11 @@ func Mismatch(subject string, t types.Type, v data.Value) string {
 	if !ok {
 		return types.Mismatch(subject, t, v)
 	}
-	element, _, _ := strings.Cut(it.Element().String(), "[")
+	of := it.Element()
+	if strings.HasPrefix(t.String(), "Variant[") {
+		of = types.Normalize(types.Normalize(of)) // Puppet makes one mismatch of several, and their types simpler
+	}
+	element, _, _ := strings.Cut(of.String(), "[")
 	// The words are those about another value that is of no other type.
 	text := types.Mismatch(subject, t, types.OfDefault())
 	return strings.TrimSuffix(text, "Default") + "Iterator[" + element + "]"
@@ -346,7 +355,8 @@ func (s *Signature) argumentProblem(args []data.Value) *problem {
 		return &problem{kind: wrongCount, expected: s.sizes, got: counts{len(args), len(args)}}
 	}
 	for i, v := range args { // Puppet describes types of arguments, also where values decided
-		if p := s.at(i); p.Type != nil && !types.Assignable(p.Type, TypeOf(v)) {
+		p, of := s.at(i), TypeOf(v)
+		if p.Type != nil && !types.Assignable(p.Type, of) && types.MismatchOf("", p.Type, of) != "" {
 			return &problem{kind: wrongType, at: " parameter '" + p.Name + "'", accepts: p.Type, value: v}
 		}
 	}
@@ -429,6 +439,13 @@ func merged(problems []*problem) *problem {
 		return &out
 	}
 	if len(all) < len(problems) {
+		return nil
+	}
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, p.lines()...)
+	}
+	if out.kind == wrongType && len(ofTypes(lines)) != len(all) {
 		return nil
 	}
 	for _, p := range all[1:] {

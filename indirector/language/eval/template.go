@@ -190,7 +190,7 @@ func (t *template) give(f *frame, args data.Value) error {
 
 // An earlyError reports a default that uses a parameter that has no value. Puppet does not
 // name the place in the default, but that of the call.
-type earlyError struct{ text string }
+type earlyError struct{ text string } // of a function: the name of the parameter
 
 func (e *earlyError) Error() string { return e.text }
 

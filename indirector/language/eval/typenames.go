@@ -12,18 +12,20 @@ import (
 // Rule LANG-TYPE-25.
 type alias struct {
 	node     *syntax.TypeAlias
+	origin   string     // where it is defined, as Puppet writes it
 	resolved types.Type // nil before
 	err      error
 }
 
-func (t *Thread) define(n *syntax.TypeAlias) error {
+func (t *Thread) define(n *syntax.TypeAlias, source *syntax.Source) error {
 	key := typeKey(n.Name)
 	if known, err := types.Parse(n.Name, nil); err == nil && !types.Assignable(richTypes()["Resource"], known) {
-		return &Error{Message: "Attempt to redefine entity 'http://puppet.com/2016.1/runtime/type/" + key + "'. Originally set by Puppet-Type-System/Static-Loader."}
+		return redefined("type", key, "by Puppet-Type-System/Static-Loader")
 	}
-	if _, ok := t.aliases[key]; !ok {
-		t.aliases[key] = &alias{node: n}
+	if old := t.aliases[key]; old != nil {
+		return redefined("type", key, "at "+old.origin)
 	}
+	t.aliases[key] = &alias{node: n, origin: originOf(source, n)}
 	return nil
 }
 
@@ -113,7 +115,7 @@ func (a *alias) resolve(t *Thread) {
 
 // typeName compiles the name of a type.
 func (c *compiler) typeName(n *syntax.TypeName) code {
-	if v, err := types.Constant(n, nil); err == nil {
+	if v, err := types.Constant(n, nil); err == nil && n.Value != "Unit" { // which has no name in programs
 		return constant(v)
 	}
 	s, key := c.site(n), typeKey(n.Value)

@@ -44,6 +44,9 @@ func (c *compiler) variable(n syntax.Node, name string) code {
 			return s.named(f, name)
 		}
 	}
+	if c.locals.isUnset(name) {
+		return func(*frame) (data.Value, error) { return data.Value{}, &earlyError{name} }
+	}
 	places := c.placesOf(name)
 	if len(places) == 1 && places[0].up == 0 {
 		i := places[0].slot

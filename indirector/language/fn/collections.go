@@ -82,9 +82,6 @@ func sorted(c *eval.Invocation, l []data.Value) ([]data.Value, error) {
 		failed = err
 		return order
 	})
-	if eval.IsBreak(failed) {
-		failed = nil
-	}
 	return out, failed
 }
 

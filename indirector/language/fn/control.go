@@ -7,6 +7,7 @@ import (
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/language/types"
 )
 
@@ -94,7 +95,10 @@ func resolved(c *eval.Invocation, v data.Value) (data.Value, error) {
 	}
 	name := nameOf.Str()
 	if variable, ok := strings.CutPrefix(name, "$"); ok {
-		value, _ := c.Variable(variable)
+		value, err := deferredVariable(c, variable)
+		if err != nil {
+			return undef, err
+		}
 		name, args = "dig", slices.Insert(args, 0, value)
 	}
 	if err := c.Step(); err != nil {
@@ -105,6 +109,25 @@ func resolved(c *eval.Invocation, v data.Value) (data.Value, error) {
 		err = eval.Errorf("Unknown function '%s'", name)
 	}
 	return result, err
+}
+
+// deferredVariable returns a variable that a Deferred names. Puppet warns of one that is
+// unknown in other words than elsewhere.
+func deferredVariable(c *eval.Invocation, name string) (data.Value, error) {
+	v, ok := c.Variable(name)
+	if ok || c.Strict() == syntax.StrictOff {
+		return v, nil
+	}
+	reason := ""
+	if i := strings.LastIndex(name, "::"); i > 0 {
+		reason = "class " + strings.TrimPrefix(name[:i], "::") + " could not be found"
+	}
+	text := "Undefined variable '" + name + "'; " + reason
+	if c.Strict() == syntax.StrictError {
+		return v, eval.Errorf("%s", text)
+	}
+	c.WarnOnce(text, false)
+	return v, nil
 }
 
 var deferredType = sync.OnceValue(func() types.Type { return eval.MustType("Deferred") })

@@ -134,7 +134,7 @@ func getvar(c *eval.Invocation) (data.Value, error) {
 	}
 	v, ok := c.Variable(m[1])
 	if !ok {
-		return c.Arg(1), nil
+		return c.Arg(1), c.Unready(m[1])
 	}
 	return get(c, v, navigation, c.Arg(1))
 }

@@ -2,6 +2,8 @@ package fn
 
 import (
 	"encoding/base64"
+	"errors"
+	"os/exec"
 	"regexp"
 	"strings"
 
@@ -131,6 +133,10 @@ func generate(c *eval.Invocation) (data.Value, error) {
 		return undef, eval.Errorf("Can not use generators with '..' in them.")
 	}
 	text, err := h.Generate(c.Context(), command)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.Exited() {
+		return undef, eval.Errorf("Failed to execute generator %s: Execution of '%s' returned %d: %s", command[0], strings.Join(command, " "), exit.ExitCode(), text)
+	}
 	if err != nil {
 		return undef, eval.Errorf("Failed to execute generator %s: %w", command[0], err)
 	}

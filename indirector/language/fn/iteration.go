@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"slices"
+
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
 )
@@ -35,14 +37,21 @@ type loop struct {
 	call *eval.Invocation
 }
 
-// run calls the lambda until it returns false, or breaks.
+// untilBreak is run, which a break ends as well: not that of a lambda which gets keys and
+// values of an iterator over a hash.
+func (l *loop) untilBreak(turn func(element, result data.Value) (more bool)) error {
+	err := l.run(turn)
+	if eval.IsBreak(err) && (!l.two || !l.Pairs || l.call.Args[0].Kind() == data.Hash) {
+		return nil
+	}
+	return err
+}
+
+// run calls the lambda until it returns false. A break is an error here.
 func (l *loop) run(turn func(element, result data.Value) (more bool)) error {
 	at := int64(0)
 	for v := range l.Elements {
 		result, err := l.turn(at, v)
-		if eval.IsBreak(err) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
@@ -96,12 +105,12 @@ func iteration() map[string][]eval.Way {
 }
 
 func each(c *eval.Invocation, l *loop) (data.Value, error) {
-	return c.Args[0], l.run(func(_, _ data.Value) bool { return true })
+	return c.Args[0], l.untilBreak(func(_, _ data.Value) bool { return true })
 }
 
 func mapped(c *eval.Invocation, l *loop) (data.Value, error) {
 	var out []data.Value
-	err := l.run(func(_, result data.Value) bool {
+	err := l.untilBreak(func(_, result data.Value) bool {
 		out = append(out, result)
 		return true
 	})
@@ -114,7 +123,11 @@ func mapped(c *eval.Invocation, l *loop) (data.Value, error) {
 
 func filter(c *eval.Invocation, l *loop) (data.Value, error) {
 	var out []data.Value
-	err := l.run(func(v, result data.Value) bool {
+	run := l.untilBreak
+	if c.Args[0].Kind() == data.Hash {
+		run = l.run
+	}
+	err := run(func(v, result data.Value) bool {
 		if result.Truthy() {
 			out = append(out, v)
 		}
@@ -234,14 +247,23 @@ func slice(c *eval.Invocation) (data.Value, error) {
 		return v, c.Made(v)
 	}
 	arity := c.Block.Arity()
+	if arity == 0 {
+		return undef, eval.Errorf("slice(): block must define at least one parameter. Block has 0.")
+	}
 	if arity > 1 && size < arity {
 		return undef, eval.Errorf("slice(): block with more than one parameter needs a slice size of at least %d", arity)
+	}
+	filler := undef
+	if c.Args[0].Kind() == data.Hash {
+		filler = data.OfList(nil)
 	}
 	for _, group := range groups {
 		args := []data.Value{group}
 		if arity != 1 {
-			args = make([]data.Value, size)
-			copy(args, group.List())
+			args = slices.Clone(group.List())
+			for len(args) < size {
+				args = append(args, filler)
+			}
 		}
 		if _, err := c.Block.Call(args...); eval.IsBreak(err) {
 			break
@@ -280,9 +302,6 @@ func (l *loop) runIndex(turn func(v data.Value, ok bool) bool) error {
 	}
 	for v := range l.Elements {
 		result, err := l.call.Block.Call(v.List()[1])
-		if eval.IsBreak(err) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}

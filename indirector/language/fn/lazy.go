@@ -54,7 +54,7 @@ func eager(c *eval.Invocation, lazy do) (data.Value, error) {
 		return undef, err
 	}
 	it, _ := eval.Elements(v)
-	return undef, (&loop{it, false, c}).run(func(_, _ data.Value) bool { return true })
+	return undef, (&loop{it, false, c}).untilBreak(func(_, _ data.Value) bool { return true })
 }
 
 // treeOptions is the type of the options of tree_each.

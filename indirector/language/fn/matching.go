@@ -55,7 +55,8 @@ func patterns(v data.Value) ([]string, error) {
 		}
 		return out, nil
 	}
-	if _, ok := types.AsType(v); ok {
+	if t, ok := types.AsType(v); ok {
+		v = types.OfType(types.Resolved(t))
 		if sources, ok := types.PatternsOf(v); ok {
 			if len(sources) == 0 && strings.HasPrefix(v.Text(), "Regexp") {
 				return nil, eval.Errorf("Given Regexp Type has no regular expression")

@@ -20,7 +20,7 @@ func numbers() map[string][]eval.Way {
 		},
 		"ceiling": rounding("ceiling", math.Ceil),
 		"floor":   rounding("floor", math.Floor),
-		"round":   rounding("round", math.Round)[:1],
+		"round":   rounding("round", func(f float64) float64 { return math.Trunc(f + math.Copysign(0.5, f)) })[:1],
 		"max":     extreme("max", 1),
 		"min":     extreme("min", -1),
 	}

@@ -35,7 +35,7 @@ func texts() map[string][]eval.Way {
 	} {
 		out[name] = eachText(change)
 	}
-	for name, change := range map[string]func(string) string{"upcase": strings.ToUpper, "downcase": strings.ToLower} {
+	for name, change := range map[string]func(string) string{"upcase": Upcase, "downcase": strings.ToLower} {
 		deep := func(c *eval.Invocation) (data.Value, error) { return deepText(c.Args[0], change), nil }
 		out[name] = []eval.Way{way("Numeric arg", deep), way("String arg", deep), way("Array[StringData] arg", deep), way("Hash[StringData, StringData] arg", deep)}
 	}
@@ -98,8 +98,14 @@ func Capitalize(s string) string {
 	if size == 0 {
 		return s
 	}
+	if r == 'ß' {
+		return "Ss" + strings.ToLower(s[size:])
+	}
 	return string(unicode.ToTitle(r)) + strings.ToLower(s[size:])
 }
+
+// Upcase is Ruby's String#upcase, which makes two letters of ß.
+func Upcase(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func camelcase(s string) string {
 	var b strings.Builder
@@ -147,15 +153,27 @@ func empty(c *eval.Invocation) (data.Value, error) {
 
 func join(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
-	for i, v := range eval.Flatten(c.Args[0].List()) {
+	err := joinList(c, &b, c.Args[0].List())
+	return data.OfString(b.String()), err
+}
+
+// joinList writes the texts of values, and joins those of lists within them.
+func joinList(c *eval.Invocation, b *strings.Builder, l []data.Value) error {
+	for i, v := range l {
 		if i > 0 {
 			b.WriteString(c.Arg(1).Str())
 		}
+		if v.Kind() == data.List {
+			if err := joinList(c, b, v.List()); err != nil {
+				return err
+			}
+			continue
+		}
 		from := b.Len()
-		b.WriteString(v.Text())
+		b.WriteString(eval.RubyText(v))
 		if err := c.Spend(b.Len() - from + c.Arg(1).Len()); err != nil {
-			return undef, err
+			return err
 		}
 	}
-	return data.OfString(b.String()), nil
+	return nil
 }

@@ -2,6 +2,7 @@ package fn
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ func timing() map[string][]eval.Way {
 		"strftime": {
 			way("Timespan time_object; String format", func(c *eval.Invocation) (data.Value, error) {
 				ns, _ := types.NanosecondsOf(c.Args[0])
-				return formatSpan(ns, c.Args[1].Str())
+				text, err := rich.FormatTimespan(rich.TimespanOf(big.NewInt(ns)), c.Args[1].Str())
+				return data.OfString(text), err
 			}),
 			way("Timestamp time_object; String format; String timezone?", func(c *eval.Invocation) (data.Value, error) {
 				ns, _ := types.NanosecondsOf(c.Args[0])
@@ -40,40 +42,63 @@ type directive struct {
 }
 
 // directives calls write for each directive of a format, and text for what lies between.
+// What looks like a directive and is none is text.
 func directives(format string, text func(string), write func(d directive, whole string) error) error {
-	for {
-		before, rest, ok := strings.Cut(format, "%")
+	for rest := format; ; {
+		before, after, ok := strings.Cut(rest, "%")
 		text(before)
 		if !ok {
 			return nil
 		}
-		d, i := directive{width: -1}, 0
-		for i < len(rest) && strings.IndexByte("-0^#_:", rest[i]) >= 0 {
-			i++
+		d, n := readDirective(after)
+		if n == 0 {
+			return eval.Errorf("invalid format: %s", format)
 		}
-		d.flags = rest[:i]
-		from := i
-		for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' && i-from < 4 {
-			i++
-		}
-		if i > from {
-			d.width, _ = strconv.Atoi(rest[from:i])
-		}
-		for i < len(rest) && rest[i] == ':' {
-			d.flags += ":"
-			i++
-		}
-		if i == len(rest) {
-			text("%" + rest)
-			return nil
-		}
-		d.letter = rest[i]
-		if err := write(d, "%"+rest[:i+1]); err != nil {
+		whole := "%" + after[:n]
+		if d.letter == 0 {
+			text(whole)
+		} else if err := write(d, whole); err != nil {
 			return err
 		}
-		format = rest[i+1:]
+		rest = after[n:]
 	}
 }
+
+// readDirective returns what stands behind a %, and its length, which is 0 if it has no end.
+// Without a letter it is no directive.
+func readDirective(s string) (directive, int) {
+	d := directive{width: -1}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case strings.IndexByte("-0^#_", c) >= 0:
+			d.flags += string(c)
+		case c >= '1' && c <= '9':
+			from := i
+			for i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' && i-from < 3 {
+				i++
+			}
+			d.width, _ = strconv.Atoi(s[from : i+1])
+		case c == ':':
+			colons := len(s[i:]) - len(strings.TrimLeft(s[i:], ":"))
+			if colons > 3 || !strings.HasPrefix(s[i+colons:], "z") {
+				return d, i + 1
+			}
+			d.flags += s[i : i+colons]
+			i += colons - 1
+		case c == 'E' || c == 'O':
+			if next := s[i+1:]; next == "" || strings.IndexByte(alternatives[c], next[0]) < 0 {
+				return d, i + 1
+			}
+		default:
+			d.letter = c
+			return d, i + 1
+		}
+	}
+	return d, 0
+}
+
+// alternatives are the letters that may follow E and O, which change nothing.
+var alternatives = map[byte]string{'E': "cCxXyY", 'O': "deHkIlmMSuUVwWy"}
 
 // number writes a number with the usual width and padding of a directive, unless its
 // flags change them.
@@ -123,7 +148,7 @@ func (d directive) word(s string) string {
 // composed are directives that stand for formats.
 var composed = map[byte]string{
 	'F': "%Y-%m-%d", 'T': "%H:%M:%S", 'X': "%H:%M:%S", 'D': "%m/%d/%y", 'x': "%m/%d/%y", 'R': "%H:%M",
-	'r': "%I:%M:%S %p", 'c': "%a %b %e %H:%M:%S %Y", 'v': "%e-%^b-%4Y", '+': "%a %b %e %H:%M:%S %Z %Y",
+	'r': "%I:%M:%S %p", 'c': "%a %b %e %H:%M:%S %Y", 'v': "%e-%^b-%4Y",
 }
 
 // formatTime writes a point in time as Ruby's strftime does. Rule LANG-NEW-03.
@@ -241,101 +266,39 @@ func clockPart(t time.Time, d directive, whole, zone string) string {
 	case 'Z':
 		return d.word(zone)
 	case 'z':
-		return zonePart(t, d)
+		return zonePart(t, d, zone)
 	case 'n':
-		return "\n"
+		return d.word("\n")
 	case 't':
-		return "\t"
+		return d.word("\t")
 	case '%':
-		return "%"
+		return d.word("%")
 	}
 	return whole
 }
 
-func zonePart(t time.Time, d directive) string {
+// zonePart writes an offset. The sign of UTC is - with the flag -, and what a width has more
+// goes to the hours.
+func zonePart(t time.Time, d directive, zone string) string {
 	_, offset := t.Zone()
 	sign := "+"
-	if offset < 0 {
-		sign, offset = "-", -offset
+	if offset < 0 || zone == "UTC" && strings.Contains(d.flags, "-") {
+		sign, offset = "-", max(offset, -offset)
 	}
-	hours, minutes, seconds := offset/3600, offset/60%60, offset%60
-	switch strings.Count(d.flags, ":") {
-	case 0:
-		return fmt.Sprintf("%s%02d%02d", sign, hours, minutes)
-	case 1:
-		return fmt.Sprintf("%s%02d:%02d", sign, hours, minutes)
+	tail := []string{"", fmt.Sprintf(":%02d", offset/60%60), fmt.Sprintf(":%02d", offset%60)}
+	colons := strings.Count(d.flags, ":")
+	switch {
+	case colons == 0:
+		tail = []string{"", tail[1][1:]}
+	case colons == 3 && offset%3600 == 0:
+		tail = tail[:1]
+	case colons == 1, colons == 3 && offset%60 == 0:
+		tail = tail[:2]
 	}
-	return fmt.Sprintf("%s%02d:%02d:%02d", sign, hours, minutes, seconds)
-}
-
-// units of a length of time, the largest first, and their usual widths.
-var units = []struct {
-	letter byte
-	ns     int64
-	width  int
-}{{'D', 86400e9, 1}, {'H', 3600e9, 2}, {'M', 60e9, 2}, {'S', 1e9, 2}}
-
-// formatSpan writes a length of time. The largest unit of a format has all that is not
-// in others, where it stands first.
-func formatSpan(ns int64, format string) (data.Value, error) {
-	largest := len(units)
-	_ = directives(format, func(string) {}, func(d directive, _ string) error {
-		for i, u := range units {
-			if u.letter == d.letter {
-				largest = min(largest, i)
-			}
-		}
-		return nil
-	})
-	totaled := false
-	var b strings.Builder
-	if ns < 0 {
-		b.WriteByte('-')
-		ns = -ns
+	rest := strings.Join(tail, "")
+	width := max(d.width-len(rest)-1, 2)
+	if strings.Contains(d.flags, "_") {
+		return fmt.Sprintf("%*s%s", width+1, sign+strconv.Itoa(offset/3600), rest)
 	}
-	err := directives(format, func(s string) { b.WriteString(s) }, func(d directive, whole string) error {
-		for i, u := range units {
-			if u.letter != d.letter {
-				continue
-			}
-			n := ns / u.ns
-			if i != largest || totaled {
-				n = ns % units[max(i, 1)-1].ns / u.ns
-			}
-			totaled = totaled || i == largest
-			b.WriteString(d.number(n, u.width, '0'))
-			return nil
-		}
-		return spanFraction(&b, ns, d, whole, format, largest == len(units))
-	})
-	return data.OfString(b.String()), err
-}
-
-// spanFraction writes the fraction of a second; without another unit it is everything.
-func spanFraction(b *strings.Builder, ns int64, d directive, whole, format string, alone bool) error {
-	switch d.letter {
-	case '%':
-		b.WriteByte('%')
-	case 'L', 'N':
-		digits := map[byte]int{'L': 3, 'N': 9}[d.letter]
-		if d.letter == 'N' && d.width > 0 {
-			digits = min(d.width, 9)
-		}
-		n := ns
-		if !alone {
-			n %= 1e9
-		}
-		for range 9 - digits {
-			n /= 10
-		}
-		text := fmt.Sprintf("%0*d", digits, n)
-		if strings.Contains(d.flags, "-") {
-			text = strings.TrimRight(text, "0")
-		}
-		b.WriteString(text)
-	default:
-		at := strings.Index(format, whole) + len(whole) - 1
-		return eval.Errorf("Bad format specifier '%s' in '%s', at position %d", whole[:len(whole)-1], format, at)
-	}
-	return nil
+	return fmt.Sprintf("%s%0*d%s", sign, width, offset/3600, rest)
 }

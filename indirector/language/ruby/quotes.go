@@ -8,6 +8,9 @@ import (
 // command is the text of a token that is a command of the shell.
 const command = "`"
 
+// symbols is the text of a token of %i.
+const symbols = "i"
+
 // quoted scans a text in the quotes that stand here.
 func (s *scanner) quoted(t token, k kind, interpolated bool) {
 	quote := s.src[s.pos]
@@ -46,6 +49,9 @@ func (s *scanner) percent(t token) bool {
 	case 'r':
 		s.regexpBody(t, open, end)
 	case 'w', 'W', 'i', 'I':
+		if form == 'i' || form == 'I' {
+			t.text = symbols
+		}
 		s.addText(t, words, wordsOf(s.text(open, end, form < 'a', false)))
 	default:
 		k := str
@@ -148,6 +154,15 @@ func (s *scanner) escape(b *strings.Builder, end byte, interpolated, regular boo
 		b.WriteByte('\\')
 		b.WriteByte(c)
 	case interpolated && (c == 'u' || c == 'x') && s.codePoint(b, c):
+	case interpolated && c >= '0' && c <= '7':
+		n := c - '0'
+		for range 2 {
+			if next := s.peek(1); next >= '0' && next <= '7' {
+				n = n*8 + next - '0'
+				s.pos++
+			}
+		}
+		b.WriteByte(n)
 	case interpolated && isKnown:
 		b.WriteByte(known)
 	case interpolated && c == '\n':

@@ -23,7 +23,7 @@ const (
 // A Token is a piece of a source, for readers that are not tolerant.
 type Token struct {
 	Kind    Kind
-	Text    string  // of a string: ` if it is a command of the shell
+	Text    string  // of a string: ` if it is a command of the shell; of words: i if they are symbols
 	Parts   []Piece // of texts, symbols, labels, words and regular expressions
 	Options int     // of regular expressions, as [Regexp] has them
 	Line    int     // from 1

@@ -94,8 +94,8 @@ func (s *scanner) unescapeUnicode(text string) string {
 		case n == 0:
 			out, text, run = append(out, text[0]), text[1:], 0
 		default:
-			if !utf8.ValidRune(r) { // here Puppet fails inside
-				s.fail(s.pos, "%s", illegalUnicode)
+			if !utf8.ValidRune(r) { // here Puppet fails inside, at no place
+				panic(failure{&Problem{Message: invalidUnicode, File: s.source.File}})
 			}
 			if odd { // the backslash is in out already
 				out, run = out[:len(out)-1], run-1

@@ -21,6 +21,9 @@ type heredocHead struct {
 // line.
 func (s *scanner) heredoc() found {
 	from := s.pos
+	if s.margin != nil { // within another one Puppet fails inside
+		s.fail(from, "%s", nestedHeredoc)
+	}
 	head := s.heredocHead()
 	behind := s.pos
 	s.enqueue(s.make(tHeredoc, from, head.syntax))

@@ -8,6 +8,8 @@ const (
 	unclosedQuote             = "Unclosed quote after %s followed by '%s'"
 	unrecognizedEscape        = `Unrecognized escape sequence '\`
 	illegalUnicode            = `Unicode escape '\u' was not followed by 4 hex digits or 1-6 hex digits in {} or was > 10ffff`
+	nestedHeredoc             = "undefined method `+' for nil:NilClass"
+	invalidUnicode            = "invalid byte sequence in UTF-8"
 	illegalClassReference     = "Illegal class reference"
 	illegalFullClassReference = "Illegal fully qualified class reference"
 	illegalFullName           = "Illegal fully qualified name"

@@ -114,6 +114,29 @@ func PatternsOf(v data.Value) ([]string, bool) {
 	return nil, false
 }
 
+// Resolved returns what an alias stands for, and every other type as it is.
+func Resolved(t Type) Type { return resolve(t) }
+
+// Normalize returns the normal form of a type, which messages about several types show.
+func Normalize(t Type) Type { return normalize(t) }
+
+// ArrayOf returns the type of the elements of an Array type, and how many there may be; most is
+// -1 if there is no end. It is false if t is none.
+func ArrayOf(t Type) (element Type, least, most int, ok bool) {
+	a, ok := resolve(t).(arrayType)
+	if !ok {
+		return nil, 0, 0, false
+	}
+	if a.size == nil {
+		return a.element, 0, -1, true
+	}
+	most = -1
+	if !a.size.noTo {
+		most = int(a.size.to)
+	}
+	return a.element, int(a.size.from), most, true
+}
+
 // NanosecondsOf returns a time in nanoseconds: since 1970, or its length. It is false if v
 // is no time.
 func NanosecondsOf(v data.Value) (int64, bool) {

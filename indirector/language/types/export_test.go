@@ -4,12 +4,11 @@ import "indirtui/indirector/data"
 
 // What the tests of this package use beyond what it exports.
 var (
-	Common    = common
-	Normalize = normalize
-	Expanded  = expanded
-	Standard  = standard
-	Unfolded  = unfolded
-	FoldsTo   = foldsTo
+	Common   = common
+	Expanded = expanded
+	Standard = standard
+	Unfolded = unfolded
+	FoldsTo  = foldsTo
 )
 
 // Rejection returns why a function with such parameters takes no such arguments.

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"regexp"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -46,6 +47,9 @@ func caught(err *error) {
 	}
 }
 
+// asciiEscape matches an escape of characters of ASCII.
+var asciiEscape = regexp.MustCompile(`^\\u(?:00[0-7]|\{ *0*[0-7]?[0-9a-fA-F](?: +0*[0-7]?[0-9a-fA-F])* *\})`)
+
 // String returns the expression with its slashes.
 func (r *regex) String() string { return r.literal() }
 
@@ -71,10 +75,11 @@ func (r *regex) text() string {
 	return r.source
 }
 
-// fixed reports whether Ruby fixes the encoding of the expression.
+// fixed reports whether Ruby fixes the encoding of the expression: if a character in it is not
+// of ASCII.
 func (r *regex) fixed() bool {
 	for i := 0; i < len(r.source); i++ {
-		if r.source[i] >= 0x80 || strings.HasPrefix(r.source[i:], `\u`) {
+		if r.source[i] >= 0x80 || strings.HasPrefix(r.source[i:], `\u`) && !asciiEscape.MatchString(r.source[i:]) {
 			return true
 		}
 		if r.source[i] == '\\' {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -173,6 +174,52 @@ func hexFloat(x float64, f format) string {
 	return pad(f, s)
 }
 
+// rounding returns the number whose digits are those that Ruby writes for x: up to fourteen of
+// them it works out in floating point, and takes what is nearly a half for one, which makes an
+// even digit.
+func rounding(x float64, f format) float64 {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return x
+	}
+	text := strconv.FormatFloat(math.Abs(x), 'e', -1, 64)
+	exponent, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	digits := f.precision
+	if digits < 0 {
+		digits = 6
+	}
+	switch f.letter {
+	case 'f':
+		digits += exponent + 1
+	case 'e', 'E':
+		digits++
+	default:
+		digits = max(digits, 1)
+	}
+	if digits <= 0 || digits > 14 || exponent < -15 || exponent > 15 {
+		return x
+	}
+	d := math.Abs(x)
+	if exponent > 0 {
+		d /= math.Pow10(exponent)
+	} else {
+		d *= math.Pow10(-exponent)
+	}
+	near := (2*d + 7) * 0x1p-52 * math.Pow10(digits-1)
+	last := 0.0
+	for range digits {
+		last = math.Floor(d)
+		d = (d - last) * 10
+	}
+	if d /= 10; d > 0.5+near || d < 0.5-near {
+		return x
+	}
+	away := math.Copysign(2*near*math.Pow10(exponent-digits+1), x)
+	if int(last)%2 == 0 {
+		return x - away
+	}
+	return x + away
+}
+
 func floatingText(x float64, f format) (string, error) {
 	switch f.letter {
 	case 'd', 'x', 'X', 'o', 'b', 'B':
@@ -185,7 +232,7 @@ func floatingText(x float64, f format) (string, error) {
 		if f.precision < 0 && (f.letter == 'g' || f.letter == 'G') {
 			f.precision = 6
 		}
-		return fmt.Sprintf(f.verb(string(f.letter)), x), f.checkFlags()
+		return fmt.Sprintf(f.verb(string(f.letter)), rounding(x, f)), f.checkFlags()
 	case 'a', 'A':
 		return hexFloat(x, f), f.checkFlags()
 	case 'p':

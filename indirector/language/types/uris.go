@@ -25,7 +25,7 @@ func partsOf(u uri) data.Value {
 	if parsed.User != nil {
 		add("userinfo", parsed.User.String())
 	}
-	add("host", strings.ToLower(parsed.Hostname()))
+	add("host", strings.ToLower(strings.TrimSuffix(parsed.Host, ":"+parsed.Port())))
 	if port := parsed.Port(); !(port == "80" && scheme == "http") && !(port == "443" && scheme == "https") {
 		add("port", port)
 	}

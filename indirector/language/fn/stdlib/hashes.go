@@ -67,7 +67,7 @@ func mergeBy(c *call, three bool) (data.Value, error) {
 			}
 		}
 		r, err := c.Block.Call(args...)
-		if eval.IsBreak(err) {
+		if three && eval.IsBreak(err) && !isHash(c.Args[0]) {
 			break
 		}
 		if err != nil {
