@@ -101,9 +101,8 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// puppet runs a command of Puppet, with the probe if there is a listener. It returns
-// the exit code and what it printed.
-func (w *world) puppet(t *testing.T, l *listener, args ...string) (int, string) {
+// command is a command of Puppet, with the probe if there is a listener.
+func (w *world) command(t *testing.T, l *listener, args ...string) *exec.Cmd {
 	t.Helper()
 	w.mu.Lock()
 	host := w.ssl.At(t, w.server.URL)
@@ -115,6 +114,13 @@ func (w *world) puppet(t *testing.T, l *listener, args ...string) (int, string) 
 	if l != nil {
 		cmd.Env = append(cmd.Env, "INDIRTUI_ATTACH="+l.path, "INDIRTUI_WAIT=1", "RUBYOPT=-r"+filepath.Join(probeDir(t), "probe.rb"))
 	}
+	return cmd
+}
+
+// puppet runs a command of Puppet. It returns the exit code and what it printed.
+func (w *world) puppet(t *testing.T, l *listener, args ...string) (int, string) {
+	t.Helper()
+	cmd := w.command(t, l, args...)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)

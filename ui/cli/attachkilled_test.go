@@ -44,7 +44,7 @@ func TestAttachKilled(t *testing.T) {
 			}
 			exit := s.path(tt.name + ".exit")
 			s.watched = []string{
-				s.program, "attach", "--plain", "--break", tt.place, "--record", s.path(tt.name+".jsonl"), "--confdir", s.path("srv"),
+				s.program, "attach", "--plain", "--break", tt.place, "--record", s.path(tt.name + ".jsonl"), "--confdir", s.path("srv"),
 				"--", "sh", "-c", `trap 'echo hangup' HUP; "$@"; echo "exit $?" >` + exit, "sh",
 			}
 			_ = os.RemoveAll(s.path(tt.made))

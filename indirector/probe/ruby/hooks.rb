@@ -22,7 +22,7 @@ module IndirtuiProbe
     # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
     def application
       return 'server' if @server
-      name = File.basename($0.to_s)
+      name = File.basename(@program)
       name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s : name
     rescue Fault
       ''

@@ -146,7 +146,7 @@ module IndirtuiProbe
     # What this process is. It is written again when the settings are known.
     def attach_line
       puppet = defined?(::Puppet.version) ? ::Puppet.version.to_s : ''
-      argv = Redact.line([$0] + ARGV)
+      argv = Redact.line([IndirtuiProbe.program] + ARGV)
       b = "{\"attach\":#{VERSION},\"conn\":\"#{@id}\",\"pid\":#{@pid},\"ppid\":#{Process.ppid},\"uid\":#{Process.uid}," \
           "\"ruby\":#{Text.json("#{RUBY_ENGINE} #{defined?(JRUBY_VERSION) ? JRUBY_VERSION : RUBY_VERSION}")},\"puppet\":#{Text.json(puppet)}," \
           "\"argv\":#{Text.json(argv)},\"app\":#{Text.json(IndirtuiProbe.application)},\"host\":#{Text.json(Socket.gethostname)}," \

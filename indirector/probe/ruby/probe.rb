@@ -27,7 +27,7 @@ module IndirtuiProbe
   }.freeze
 
   class << self
-    attr_reader :path, :last, :lacks, :link, :installed
+    attr_reader :path, :last, :lacks, :link, :installed, :program
     attr_accessor :faults, :traces, :server
 
     # Takes what started the probe out of the environment, which commands and
@@ -48,6 +48,7 @@ module IndirtuiProbe
       @installed = {}
       @next_look = 0
       @looking = Mutex.new
+      @program = $0.to_s.dup # a run of the daemon has another name
       leave_environment
       return if @path.empty?
       return too_old unless Module.private_method_defined?(:prepend) || Module.method_defined?(:prepend)
@@ -88,8 +89,6 @@ module IndirtuiProbe
       PLACES.each { |name, place| install(place) if find_class(name) }
       [:puppet, :server_http, :request].each { |place| install(place) }
       no_client unless @installed[:http] || @no_client
-      at_exit { finish } unless @exits
-      @exits = true
     rescue Fault => e
       fault(e)
     end
@@ -160,6 +159,8 @@ module IndirtuiProbe
       require File.join(HOME, 'link') unless defined?(Link)
       link = Link.open(@path) or return nil
       @link = link
+      at_exit { finish } unless @exits # also in a daemon, which asks nothing itself
+      @exits = true
       Hooks.attached if defined?(Hooks)
       link.await_first if @waits
       @waits = false
