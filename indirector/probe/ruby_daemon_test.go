@@ -113,3 +113,23 @@ func (l *listener) daemon(t *testing.T, daemon int) {
 		}
 	}
 }
+
+// What Puppet logs in a handler of a signal, where no lock can be taken, is not lost,
+// and nor is what waits to be written then.
+func TestRubyTraps(t *testing.T) {
+	t.Parallel()
+	l := listenHere(t, &listener{})
+	l.script(t, `
+trap('USR1') { Puppet.notice 'in a handler' }
+5.times { |i| Puppet.notice "before #{i}" ; Process.kill(:USR1, Process.pid) ; Puppet.notice "after #{i}" }
+find('after')
+`)
+	l.check(t, 1)
+	var got []string
+	for _, m := range l.all("log") {
+		got = append(got, m.text("message"))
+	}
+	if len(got) != 15 || strings.Count(strings.Join(got, ", "), "in a handler") != 5 {
+		t.Errorf("got %q", got)
+	}
+}

@@ -13,10 +13,12 @@ module IndirtuiProbe
     LONGEST = 64 * 1024  # of a line, in bytes
     TICK = 0.05          # seconds between writes of what waits
     SLOW = 50_000_000    # ns after which a running request is announced
+    LOGS = 200           # lines of Puppet's log that wait
     SILENT = 5_000_000_000
 
     attr_reader :pid, :id, :requests, :hold
-    attr_accessor :log # a line of Puppet's log that waits for others like it
+    attr_reader :logs       # lines of Puppet's log that wait
+    attr_accessor :last_log # the last of these, for others like it
 
     def self.open(path)
       new(path)
@@ -37,6 +39,7 @@ module IndirtuiProbe
       @routes = {}
       @second = ['', 0] # a second as text, and when it began
       @stacks = []
+      @logs = Queue.new
       @remembered = 0
       @latest = []
       @latest_of = []
@@ -111,12 +114,15 @@ module IndirtuiProbe
       @lock.synchronize { @exchanges += 1 }
     end
 
-    # Writes the line of Puppet's log that waits, with its count.
-    def flush_log
-      level, text, count, at = @log
-      @log = nil
-      return unless level
-      write("{\"log\":\"#{level}\",\"message\":#{Text.json(text)},\"at\":#{at}#{count > 1 ? ",\"count\":#{count}" : ''}}")
+    # Writes the lines of Puppet's log that wait, each with its count.
+    def flush_logs
+      @last_log = nil
+      until @logs.empty?
+        level, text, count, at = @logs.pop(true)
+        write("{\"log\":\"#{level}\",\"message\":#{Text.json(text)},\"at\":#{at}#{count > 1 ? ",\"count\":#{count}" : ''}}")
+      end
+    rescue ThreadError # another thread writes them
+      nil
     end
 
     # The time of a reading of the monotonic clock.
@@ -262,7 +268,7 @@ module IndirtuiProbe
       return leave if Process.pid != @pid
       @remembered = 0
       announce
-      flush_log if @log
+      flush_logs
       @lock.synchronize { flush }
       over if hold.any? && IndirtuiProbe.now - @last_line > SILENT
     end
@@ -336,7 +342,7 @@ module IndirtuiProbe
     def finish(status)
       return if @over
       line = "{\"bye\":1,\"faults\":#{IndirtuiProbe.faults},\"last\":#{Text.json(IndirtuiProbe.last.to_s)},\"requests\":#{@requests},\"exit\":#{status}}"
-      flush_log
+      flush_logs
       @lock.synchronize do
         append(line, true)
         flush

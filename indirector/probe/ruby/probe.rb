@@ -138,10 +138,12 @@ module IndirtuiProbe
       at = now
       return nil if at < @next_look && @looked == pid || !@looking.try_lock
       begin
-        look_now(pid, at)
+        Mutex.new.synchronize { look_now(pid, at) }
       ensure
         @looking.unlock
       end
+    rescue ThreadError # in a handler of a signal, where no lock can be taken
+      nil
     rescue Fault => e
       fault(e)
     end

@@ -217,12 +217,13 @@ module IndirtuiProbe
         IndirtuiProbe.fault(e)
       end
 
-      # A line of no request waits for others like it.
+      # A line of no request waits for others like it, and since in a handler of a
+      # signal, where Puppet logs too, no lock can be taken.
       def outside(link, level, text)
-        last = link.log
+        last = link.last_log
         return last[2] += 1 if last && last[0] == level && last[1] == text
-        link.flush_log
-        link.log = [level, text, 1, IndirtuiProbe.now]
+        link.logs << (link.last_log = [level, text, 1, IndirtuiProbe.now])
+        link.flush_logs if link.logs.size > Link::LOGS
       end
     end
   end
