@@ -26,7 +26,7 @@ func TestRubyDaemon(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			l := listenHere(t, &listener{})
+			l := listenHere(t, &listener{ready: func(send func(string)) { send(`{"arm":1,"do":"hold","step":"route","once":true,"limit":1}`) }})
 			rundir := filepath.Join(w.dir, "run")
 			cmd := w.command(t, l, append(tt.args, "--rundir", rundir, "--logdest", filepath.Join(w.dir, "log"), "--no-splay")...)
 			if err := cmd.Start(); err != nil {
@@ -99,6 +99,9 @@ func (l *listener) daemon(t *testing.T, daemon int) {
 				t.Errorf("the process is not named as it was started: %s", m.raw)
 			case m.is("trace") && (numbers[m.num("trace")] || m.text("app") != "agent"):
 				t.Errorf("the request is of another process: %s", m.raw)
+			case m.is("trace") && m.num("trace") == 1 && m.num("held") == 0:
+				t.Errorf("the first request was not held: %s", m.raw)
+				fallthrough
 			case m.is("trace"):
 				numbers[m.num("trace")] = true
 			case m.is("log"):

@@ -164,8 +164,8 @@ module IndirtuiProbe
       at_exit { finish } unless @exits # also in a daemon, which asks nothing itself
       @exits = true
       Hooks.attached if defined?(Hooks)
-      link.await_first if @waits
-      @waits = false
+      link.await_first if @waits && @waited != link.pid # also each run of a daemon
+      @waited = link.pid
       link
     end
 
