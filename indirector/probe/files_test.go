@@ -24,6 +24,9 @@ COMMAND=` + "`basename \"${0}\"`" + `
 exec BIN/${COMMAND} "$@"
 `
 
+// lines is as they have it where each variable has a line.
+var lines = strings.ReplaceAll(strings.ReplaceAll(wrapper, "unset GEM_HOME GEM_PATH", "unset GEM_HOME\nunset GEM_PATH"), " RUBYOPT RUBYPATH", "\nunset RUBYOPT\nunset RUBYPATH")
+
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,6 +54,7 @@ func TestCommand(t *testing.T) {
 		{"another script", write("other", "#!/bin/sh\nunset FOO\nexec BIN/puppet\n"), filepath.Join(dir, "other"), ""},
 		{"a wrapper", wrapped, real, ""},
 		{"a link to it", link, real, ""},
+		{"as on other systems", write("lines/puppet", lines), real, ""},
 		{"quoted", write("quoted", "#!/bin/bash\nunset RUBYOPT\nexec \"BIN/puppet\" \"$@\"\n"), real, ""},
 		{"without exec", write("lost", "#!/bin/sh\nunset RUBYOPT\npuppet\n"), "", "what it runs is not found"},
 		{"computed", write("computed", "#!/bin/sh\nunset RUBYOPT\nexec $SOMETHING\n"), "", "name the program behind it"},

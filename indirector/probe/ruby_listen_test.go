@@ -51,14 +51,15 @@ func (m *message) step(name string) string {
 // it is given what with.
 type listener struct {
 	path  string
-	deaf  bool // nothing is read
+	deaf  bool // nothing is read until awake is called
 	quiet bool // what is read is thrown away
 
 	ready func(send func(line string)) // before the first ping of each connection
 	held  func(m *message) string      // what a held request goes on with; "" leaves it held
 
-	ln   net.Listener
-	done sync.WaitGroup
+	ln    net.Listener
+	done  sync.WaitGroup
+	awake func()
 
 	mu       sync.Mutex
 	news     chan struct{} // closed when something came
@@ -89,6 +90,8 @@ func listenHere(t testing.TB, l *listener) *listener {
 		t.Fatal(err)
 	}
 	l.news, l.ins = make(chan struct{}), map[string]net.Conn{}
+	woken := make(chan struct{})
+	l.awake = sync.OnceFunc(func() { close(woken) })
 	l.done.Go(func() {
 		for {
 			c, err := l.ln.Accept()
@@ -101,7 +104,7 @@ func listenHere(t testing.TB, l *listener) *listener {
 			}
 			l.open = append(l.open, c)
 			l.mu.Unlock()
-			l.done.Go(func() { l.serve(c) })
+			l.done.Go(func() { l.serve(c, woken) })
 		}
 	})
 	t.Cleanup(l.close)
@@ -117,15 +120,16 @@ func (l *listener) close() {
 		_ = c.Close()
 	}
 	l.mu.Unlock()
+	l.awake()
 	l.done.Wait()
 }
 
-func (l *listener) serve(c net.Conn) {
+func (l *listener) serve(c net.Conn, woken <-chan struct{}) {
 	r := bufio.NewReaderSize(c, 64<<10)
 	if l.deaf {
 		b, err := r.Peek(len(`{"listen"`))
 		if err != nil || string(b) != `{"listen"` {
-			return // it stays open, and is not read
+			<-woken // until then it stays open, and is not read
 		}
 	}
 	for {

@@ -30,6 +30,7 @@ type world struct {
 	mu       sync.Mutex
 	broken   bool     // catalogs fail
 	requests []string // with their headers and bodies
+	marked   int      // of these, that had a traceparent
 }
 
 const catalog = `{"tags":["settings"],"name":"web01","version":1,"code_id":null,"catalog_uuid":"8ebfc1d0-4c5c-4ef6-a5b1-2f4a9dbea9a8","catalog_format":2,"environment":"production",` +
@@ -75,11 +76,15 @@ func newWorld(t *testing.T) *world {
 // answer is a server that knows a node, a catalog and no plugins.
 func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
+	marked := r.Header.Get("Traceparent") != ""
 	r.Header.Del("Traceparent")
 	var headers strings.Builder
 	_ = r.Header.Write(&headers)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if marked {
+		w.marked++
+	}
 	w.requests = append(w.requests, fmt.Sprintf("%s %s\n%s%s", r.Method, r.URL, headers.String(), body))
 	rw.Header().Set("Content-Type", "application/json")
 	rw.Header().Set("X-Puppet-Version", "7.23.0")
@@ -101,9 +106,8 @@ func (w *world) answer(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// puppet runs a command of Puppet, with the probe if there is a listener. It returns
-// the exit code and what it printed.
-func (w *world) puppet(t *testing.T, l *listener, args ...string) (int, string) {
+// command is a command of Puppet, with the probe if there is a listener.
+func (w *world) command(t *testing.T, l *listener, args ...string) *exec.Cmd {
 	t.Helper()
 	w.mu.Lock()
 	host := w.ssl.At(t, w.server.URL)
@@ -115,6 +119,13 @@ func (w *world) puppet(t *testing.T, l *listener, args ...string) (int, string) 
 	if l != nil {
 		cmd.Env = append(cmd.Env, "INDIRTUI_ATTACH="+l.path, "INDIRTUI_WAIT=1", "RUBYOPT=-r"+filepath.Join(probeDir(t), "probe.rb"))
 	}
+	return cmd
+}
+
+// puppet runs a command of Puppet. It returns the exit code and what it printed.
+func (w *world) puppet(t *testing.T, l *listener, args ...string) (int, string) {
+	t.Helper()
+	cmd := w.command(t, l, args...)
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
@@ -261,6 +272,39 @@ func TestRubyChangesNothing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The header by which servers are joined is sent with each request, and with none if that
+// is not wanted.
+func TestRubyTraceparent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name string
+		env  string
+		all  bool
+	}{
+		{"with", "INDIRTUI_TRACEPARENT=", true},
+		{"without", "INDIRTUI_TRACEPARENT=no", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			l := listenHere(t, &listener{})
+			cmd := w.command(t, l, "agent", "--onetime", "--no-daemonize")
+			cmd.Env = append(cmd.Env, tt.env)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			l.check(t, 1)
+			want := 0
+			if tt.all {
+				want = len(w.requests)
+			}
+			if w.marked != want || len(w.requests) < 5 {
+				t.Errorf("%d of %d requests had the header, want %d", w.marked, len(w.requests), want)
+			}
+		})
+	}
 }
 
 func copyTree(t *testing.T, dir string) string {

@@ -1,12 +1,20 @@
 package probe_test
 
 import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +27,8 @@ import (
 type stack struct {
 	dir, socket, probe string
 	port               string
+	reports            *httptest.Server // which the server sends reports to
+	client             *http.Client     // with the certificate of the agent
 }
 
 // newStack starts Puppet Server with two instances of JRuby, or skips.
@@ -34,10 +44,12 @@ func newStack(t *testing.T) *stack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stack{dir: dir, socket: filepath.Join(dir, "s"), probe: filepath.Join(dir, "probe")}
+	s := &stack{dir: dir, socket: filepath.Join(dir, "indirtui", "s"), probe: filepath.Join(dir, "probe")}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
+	for _, d := range []string{dir, filepath.Dir(s.socket)} {
+		if err := errors.Join(os.MkdirAll(d, 0o755), os.Chmod(d, 0o755)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := probe.WriteFiles(s.probe); err != nil {
 		t.Fatal(err)
@@ -63,25 +75,59 @@ func (s *stack) up(t *testing.T) {
 	if out, err := s.command("up", "lite").CombinedOutput(); err != nil {
 		t.Fatalf("start Puppet Server: %v\n%s", err, out)
 	}
+	certs := filepath.Join(s.dir, "p", "certs")
+	pair, err := tls.LoadX509KeyPair(filepath.Join(certs, "agent01.example.com.crt"), filepath.Join(certs, "agent01.example.com.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(filepath.Join(certs, "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	authorities := x509.NewCertPool()
+	authorities.AppendCertsFromPEM(ca)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: authorities}, MaxIdleConnsPerHost: loaders}
+	t.Cleanup(transport.CloseIdleConnections)
+	s.client = &http.Client{Transport: transport}
 }
 
 func (s *stack) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join("..", "..", ".ci", "peers", "stack.sh"), args...)
 	cmd.Env = append(os.Environ(), "PEERS_DIR="+filepath.Join(s.dir, "p"), "PEERS_PUPPETSERVER_PORT="+s.port, "PEERS_JRUBIES=2", "PEERS_START_TIMEOUT=900",
-		"PEERS_FRONT="+filepath.Join(s.probe, "server"), "PEERS_ATTACH="+s.socket, "PEERS_PROBE="+filepath.Join(s.probe, "probe.rb"))
+		"PEERS_FRONT="+filepath.Join(s.probe, "server"), "PEERS_ATTACH="+s.socket, "PEERS_PROBE="+filepath.Join(s.probe, "probe.rb"), "PEERS_REPORT_URL="+s.reports.URL)
 	return cmd
 }
 
-// get asks for a path with the agent's certificate and returns the status.
-func (s *stack) get(path string) string {
-	out, err := s.command("curl", path, "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Accept: application/json").CombinedOutput()
+// get asks for a path with the agent's certificate and returns the status and the
+// body, or the error.
+func (s *stack) get(path string) (status, body string) {
+	req, err := http.NewRequest(http.MethodGet, "https://localhost:"+s.port+path, nil)
 	if err != nil {
-		return fmt.Sprintf("%v %s", err, out)
+		return err.Error(), ""
 	}
-	return string(out)
+	req.Header.Set("Accept", "application/json")
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return err.Error(), ""
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err.Error(), ""
+	}
+	return strconv.Itoa(resp.StatusCode), string(b)
 }
 
-const nodePath = "/puppet/v3/node/agent01.example.com?environment=production"
+// node asks for a node, and sends the status.
+func (s *stack) node(status chan<- string) {
+	got, _ := s.get("/puppet/v3/node/agent01.example.com?environment=production")
+	status <- got
+}
+
+const (
+	loaders = 4    // that ask at the same time
+	load    = 1000 // requests, at the least
+)
 
 // Puppet Server is watched from its load path: one run of a real agent and what the
 // server does for it are one tree, a held request of one instance leaves the other
@@ -89,7 +135,10 @@ const nodePath = "/puppet/v3/node/agent01.example.com?environment=production"
 func TestRubyInPuppetServer(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	l := listenHere(t, &listener{path: s.socket})
+	reported := make(chan string, 10) // the traceparent of reports
+	s.reports = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reported <- r.Header.Get("Traceparent") }))
+	t.Cleanup(s.reports.Close)
+	l := s.listen(t, &listener{})
 	s.up(t)
 	servers := func(m *message) bool { return m.is("attach") && m.text("app") == "server" }
 	first := l.wait(t, "first instance", servers)
@@ -144,13 +193,25 @@ func TestRubyInPuppetServer(t *testing.T) {
 		})
 	})
 
+	t.Run("exchange of the server's own client", func(t *testing.T) {
+		saved := l.wait(t, "report in the server", func(m *message) bool {
+			return m.is("trace") && m.text("app") == "server" && m.text("ind") == "report" && m.text("verb") == "save"
+		})
+		if want := `"name":"POST ` + s.reports.URL; !strings.Contains(saved.raw, want) || !strings.Contains(saved.raw, `"is":"200 OK"`) {
+			t.Errorf("there is no %s in %s", want, saved.raw)
+		}
+		if got, want := <-reported, fmt.Sprintf("00-%s-%012x%04x-01", saved.conn, saved.num("trace"), 1); got != want {
+			t.Errorf("the header was %s, want %s", got, want)
+		}
+	})
+
 	t.Run("held in one instance", func(t *testing.T) {
 		before := len(l.all("held"))
 		l.send(first.conn, `{"arm":1,"do":"hold","step":"terminus","ind":"node","limit":600000}`)
 		status := make(chan string, 2)
 		var held message
 		for range 2 { // one of the two instances has it
-			go func() { status <- s.get(nodePath) }()
+			go s.node(status)
 		}
 		held = l.wait(t, "held request", func(m *message) bool { return m.is("held") && m.conn == first.conn })
 		if got := <-status; got != "200" {
@@ -166,53 +227,153 @@ func TestRubyInPuppetServer(t *testing.T) {
 		}
 	})
 
-	t.Run("killed while requests are held", func(t *testing.T) {
-		for _, conn := range []string{first.conn, second.conn} {
-			l.send(conn, `{"arm":2,"do":"hold","step":"terminus","ind":"node","limit":600000}`)
-		}
-		before := len(l.all("held"))
-		status := make(chan string, 2)
-		for range 2 {
-			go func() { status <- s.get(nodePath) }()
-		}
-		l.wait(t, "two held requests", func(*message) bool { return count(l, "held") >= before+2 })
-		l.close()
-		began := time.Now()
-		for range 2 {
-			if got := <-status; got != "200" {
-				t.Errorf("held when the listener died: %s", got)
-			}
-		}
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("they went on after %s", took)
-		}
-	})
+	l.close()
+	t.Run("killed while requests are held", func(t *testing.T) { s.killed(t) })
+	t.Run("under load", func(t *testing.T) { s.underLoad(t) })
+}
 
-	t.Run("under load", func(t *testing.T) {
-		load := func(n int) {
-			var done sync.WaitGroup
-			for range 4 {
-				done.Go(func() {
-					for range n / 4 {
-						if got := s.get("/puppet/v3/file_metadata/modules/demo/tree/plain.txt?environment=production"); got != "200" && got != "404" {
-							t.Errorf("an answer is lost: %s", got)
-							return
-						}
-					}
-				})
-			}
-			done.Wait()
+// killed kills the program while it holds a request in each instance: both are
+// answered at once.
+func (s *stack) killed(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "indirtui")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "indirtui").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_ = os.RemoveAll(filepath.Dir(s.socket)) // the program makes it
+	args := []string{"attach", "--plain", "--break", "ind=node@before terminus", "--record", filepath.Join(s.dir, "recording"), "--listen", s.socket}
+	if os.Getuid() == 0 {
+		args = append(args, "--for", "puppet")
+	}
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir())
+	in, err := cmd.StdinPipe() // it goes on as long as this is open
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := cmd.StdoutPipe()
+	cmd.Stderr = cmd.Stdout
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill() //nolint:errcheck // it was killed before
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for r := bufio.NewScanner(out); r.Scan(); {
+			lines <- r.Text()
 		}
-		load(40) // without a listener
-		deaf := listenHere(t, &listener{path: s.socket, deaf: true})
-		load(200)
-		deaf.close()
-		again := listenHere(t, &listener{path: s.socket})
-		load(100)
-		again.wait(t, "request of the server", func(m *message) bool { return m.is("trace") && m.text("ind") == "file_metadata" })
-		again.close()
-		load(20)
-	})
+	}()
+	status := make(chan string, 2)
+	var printed []string
+	for held, asked := 0, 0; held < 2; {
+		for ; asked < 2; asked++ {
+			go s.node(status)
+		}
+		select {
+		case got := <-status: // of an instance that did not know yet
+			if asked--; got != "200" {
+				t.Fatalf("got %s: %q", got, printed)
+			}
+		case line, ok := <-lines:
+			if printed = append(printed, line); !ok {
+				t.Fatalf("the program has ended: %q", printed)
+			}
+			if strings.Contains(line, "held by") {
+				held++
+			}
+		}
+	}
+	began := time.Now()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := <-status; got != "200" {
+			t.Errorf("held when the program was killed: %s", got)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("they went on after %s", took)
+	}
+	for range lines {
+		continue // to the end
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+// underLoad lets listeners come and go while the server is asked: first none, then
+// one that reads nothing until it is awake, then it is killed, then one that
+// reads. Each answer is as the first.
+func (s *stack) underLoad(t *testing.T) {
+	answers, over := make(chan string), make(chan struct{})
+	var loading sync.WaitGroup
+	defer loading.Wait()
+	defer close(over)
+	for range loaders {
+		loading.Go(func() {
+			for {
+				status, body := s.get("/puppet/v3/file_metadata/modules/demo/hello.txt?environment=production")
+				select {
+				case answers <- status + " " + body:
+				case <-over:
+					return
+				}
+			}
+		})
+	}
+	first, n := <-answers, 1
+	if !strings.HasPrefix(first, "200 ") {
+		t.Fatalf("got %s", first)
+	}
+	// until goes on until there were so many answers, and something more has happened.
+	until := func(most int, more func() bool) {
+		for ; n < most || !more(); n++ {
+			if n > 20*load {
+				t.Fatalf("after %d answers what is waited for has not come", n)
+			}
+			if got := <-answers; got != first {
+				t.Fatalf("answer %d is lost: got %s, want %s", n, got, first)
+			}
+		}
+	}
+	always := func() bool { return true }
+	until(load/10, always)
+	deaf := s.listen(t, &listener{deaf: true})
+	until(load/2, func() bool { return deaf.both("listen") })
+	full := n + load
+	until(full, always)
+	deaf.awake()
+	until(n+load/10, func() bool { return deaf.both("dropped") })
+	deaf.close()
+	until(n+load/10, always)
+	again := s.listen(t, &listener{})
+	until(n+load/10, func() bool { return again.both("trace") })
+	again.close()
+	until(n+load/10, always)
+	t.Logf("%d answers, none lost", n)
+}
+
+// listen starts a listener where the server looks for one.
+func (s *stack) listen(t *testing.T, l *listener) *listener {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(s.socket), 0o755); err != nil { // the program was here
+		t.Fatal(err)
+	}
+	l.path = s.socket
+	return listenHere(t, l)
+}
+
+// both reports whether a message of a kind has come from two connections.
+func (l *listener) both(kind string) bool {
+	conns := map[string]bool{}
+	for _, m := range l.all(kind) {
+		conns[m.conn+m.text("conn")] = true
+	}
+	return len(conns) >= 2
 }
 
 func count(l *listener, kind string) int {

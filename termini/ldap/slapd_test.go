@@ -3,6 +3,7 @@ package ldap_test
 import (
 	"cmp"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -178,5 +179,38 @@ func TestSizeLimit(t *testing.T) {
 	_, trace, _, err := asked(t, s, "x")
 	if got, want := fmt.Sprint(trace.Notes), "[server cut the answer off after 1: size limit]"; err != nil || got != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+// TestIdleTimeout lets a real server close the connection that was idle for too long: the
+// next find makes another, and has the node.
+func TestIdleTimeout(t *testing.T) {
+	t.Parallel()
+	server := startSlapd(t, clienttest.New(t, "CA").Issue(t, "localhost", clienttest.Local))
+	server.down(syscall.SIGTERM)
+	conf, err := os.ReadFile(server.conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(server.conf, append([]byte("idletimeout 1\n"), conf...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server.up(t)
+	var logs terminustest.Log
+	terminus := open(t, at(server.plain).With("ldapbase", "dc=example,dc=com"), &logs, nothing).(*ldap.Terminus)
+	for i, want := range []string{"", "warning Retrying LDAP connection", "warning Retrying LDAP connection"} {
+		_, err := terminus.Find(t.Context(), &indirector.Request{Key: "agent02"})
+		if got := logs.String(); err != nil || got != want {
+			t.Errorf("find %d: got %q, %v, want %q", i, got, err, want)
+		}
+		logs.Take()
+		idle, err := net.Dial("tcp", "127.0.0.1:"+server.plain) // younger: when it is closed, so is the other
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := idle.Read(make([]byte, 1)); err == nil {
+			t.Errorf("the server has written %d bytes", n)
+		}
+		_ = idle.Close()
 	}
 }

@@ -77,6 +77,30 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
+// A connection that PuppetDB has closed because it was idle is not noticed by what is
+// asked next, whether the end of it was seen before or not.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t, peerOptions{
+		conf: "server_urls = {1}\n", producer: "c", answers: map[string][]scriptedAnswer{"1": {{Body: `[]`}, {Body: `{"uuid":"u"}`}}},
+		settings: map[string]string{"http_keepalive_timeout": "1h"},
+	})
+	for i := range 40 {
+		p.mu.Lock()
+		p.next["1"] = i % 2
+		p.mu.Unlock()
+		if _, err := p.do(t.Context(), &clientStep{Do: []string{"find facts", "save facts"}[i%2], Key: "a"}); err != nil {
+			t.Errorf("request %d: %v", i, err)
+		}
+		for _, s := range p.servers {
+			s.CloseClientConnections()
+		}
+	}
+	if n := len(p.requests()); n != 40 {
+		t.Errorf("PuppetDB was asked %d times, want 40", n)
+	}
+}
+
 // Keys that mean a directory lead nowhere else.
 func TestHostileKeys(t *testing.T) {
 	t.Parallel()

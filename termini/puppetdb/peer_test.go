@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -59,6 +60,7 @@ type peer struct {
 	db      *puppetdb.Client
 	ports   *strings.Replacer
 	answers map[string][]scriptedAnswer
+	servers []*httptest.Server
 
 	mu   sync.Mutex // guards the following
 	seen []seenRequest
@@ -84,6 +86,7 @@ func newPeer(t *testing.T, o peerOptions) *peer {
 			continue
 		}
 		s := clienttest.Serve(t, leaf, p.handler(name))
+		p.servers = append(p.servers, s)
 		conf = p.place(conf, name, s.Listener.Addr().String(), &ports)
 	}
 	conf = p.place(conf, "9", unused(t), &ports)

@@ -214,9 +214,8 @@ func (s *site) context() (context.Context, context.CancelFunc) {
 	return context.WithCancel(s.t.Context())
 }
 
-// puppet runs a face or application of Puppet as an agent of the site, and
-// returns its output and its exit code.
-func (s *site) puppet(name, port string, args ...string) (string, int) {
+// command is a face or application of Puppet, run as an agent of the site.
+func (s *site) command(ctx context.Context, name, port string, args ...string) *exec.Cmd {
 	s.t.Helper()
 	dir := s.path("agents/" + name)
 	for _, d := range []string{"conf", "var", "target"} {
@@ -225,8 +224,6 @@ func (s *site) puppet(name, port string, args ...string) (string, int) {
 		}
 	}
 	s.write(dir+"/conf/puppet.conf", fmt.Sprintf("[main]\nvardir = %[1]s/var\nssldir = %[1]s/ssl\ncodedir = %[1]s/code\nrundir = %[1]s/run\nlogdir = %[1]s/log\npublicdir = %[1]s/public\nkeylength = 2048\ncertname = %[2]s\nserver = localhost\nserverport = %[3]s\nhttp_keepalive_timeout = 4\n", dir, name, port))
-	ctx, cancel := s.context()
-	defer cancel()
 	words := slices.Concat(s.watched, []string{"puppet"}, args, []string{"--confdir", dir + "/conf", "--vardir", dir + "/var", "--color=false"})
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = []string{
@@ -235,6 +232,15 @@ func (s *site) puppet(name, port string, args ...string) (string, int) {
 	}
 	cmd.Env = append(cmd.Env, s.env...)
 	cmd.Dir = dir
+	return cmd
+}
+
+// puppet runs such a command, and returns its output and its exit code.
+func (s *site) puppet(name, port string, args ...string) (string, int) {
+	s.t.Helper()
+	ctx, cancel := s.context()
+	defer cancel()
+	cmd := s.command(ctx, name, port, args...)
 	out, err := cmd.CombinedOutput()
 	exit := (*exec.ExitError)(nil)
 	if err != nil && !errors.As(err, &exit) {

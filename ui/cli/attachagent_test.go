@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestAttachAgent(t *testing.T) {
 	}
 	_, second := recordedIn(t, s.path("second.jsonl"))
 	var failed uint64
-	linked := false
+	linked, refused := false, false
 	for _, tr := range second {
 		if tr.Indirection != "catalog" || tr.Verb != traces.Find {
 			continue
@@ -90,9 +91,18 @@ func TestAttachAgent(t *testing.T) {
 		switch tr.Outcome {
 		case traces.Err:
 			failed = tr.ID
+			refused = slices.ContainsFunc(tr.Spans, func(s traces.Span) bool {
+				return s.Kind == traces.Network && strings.Contains(s.Name, ":"+l.port+"/") && strings.Contains(s.Err, "Connection refused")
+			}) && slices.ContainsFunc(tr.Faults, func(f traces.Fault) bool { return f.Shown && strings.Contains(f.Hidden, "Connection refused") })
+			if !refused {
+				t.Logf("%q, %+v, %+v", tr.Error, tr.Spans, tr.Faults)
+			}
 		case traces.Stale:
 			linked = tr.Failed == failed && failed != 0
 		}
+	}
+	if !refused {
+		t.Error("that the port of the server is closed is not shown as the cause")
 	}
 	if !linked {
 		for _, tr := range second {
@@ -103,37 +113,52 @@ func TestAttachAgent(t *testing.T) {
 }
 
 // What a watched agent asks of a serve that shows it is below the request that sent
-// it.
+// it. Without the header both have the run that Puppet names.
 func TestAttachBesideServe(t *testing.T) {
 	t.Parallel()
 	needAgent(t)
-	s := newSite(t)
-	in, lines, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		name, env string
+		check     func(*testing.T, []*traces.Trace)
+	}{
+		{"by the header", "INDIRTUI_TRACEPARENT=", joinedByHeader},
+		{"by the run", "INDIRTUI_TRACEPARENT=no", joinedByRun},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			in, lines, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			recording, socket := s.path("both.jsonl"), filepath.Join(privateDir(t), "attach")
+			l := s.runWith(in, "serve", "--plain", "--confdir", s.path("srv"), "--record", recording)
+			fmt.Fprintln(lines, "attach "+socket)
+			l.waitFor(socket)
+			const name = "web04.example.com"
+			s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "production"))
+			if err := probe.WriteFiles(s.path("probe")); err != nil {
+				t.Fatal(err)
+			}
+			s.env = []string{"RUBYOPT=-r" + s.path("probe/probe.rb"), "INDIRTUI_ATTACH=" + socket, tt.env}
+			if out, code := s.agent(name, l.port); code != 2 {
+				t.Fatalf("exit %d\n%s", code, out)
+			}
+			l.waitFor("save report " + name)
+			if _, err := io.WriteString(lines, "wait\n"); err != nil {
+				t.Fatal(err)
+			}
+			_ = lines.Close()
+			l.end()
+			_, all := recordedIn(t, recording)
+			tt.check(t, all)
+		})
 	}
-	defer in.Close()
-	recording, socket := s.path("both.jsonl"), filepath.Join(privateDir(t), "attach")
-	l := s.runWith(in, "serve", "--plain", "--confdir", s.path("srv"), "--record", recording)
-	fmt.Fprintln(lines, "attach "+socket)
-	l.waitFor(socket)
-	const name = "web04.example.com"
-	s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "production"))
-	if err := probe.WriteFiles(s.path("probe")); err != nil {
-		t.Fatal(err)
-	}
-	s.env = []string{"RUBYOPT=-r" + s.path("probe/probe.rb"), "INDIRTUI_ATTACH=" + socket}
-	if out, code := s.agent(name, l.port); code != 2 {
-		t.Fatalf("exit %d\n%s", code, out)
-	}
-	l.waitFor("save report " + name)
-	if _, err := io.WriteString(lines, "wait\n"); err != nil {
-		t.Fatal(err)
-	}
-	_ = lines.Close()
-	l.end()
+}
 
-	_, all := recordedIn(t, recording)
+// joinedByHeader checks that requests of the server are below those of the agent.
+func joinedByHeader(t *testing.T, all []*traces.Trace) {
+	t.Helper()
 	byID := map[uint64]*traces.Trace{}
 	joined, alone := 0, 0
 	for _, tr := range all {
@@ -156,6 +181,32 @@ func TestAttachBesideServe(t *testing.T) {
 	}
 	if joined < 10 {
 		t.Errorf("%d requests of the server are below those of the agent, %d are not", joined, alone)
+	}
+}
+
+// joinedByRun checks that no request of the server is below one of the agent, and that
+// the one for the catalog is in the run of which the agent's are.
+func joinedByRun(t *testing.T, all []*traces.Trace) {
+	t.Helper()
+	ofAgent := map[uint64]bool{}
+	runs := map[string]int{} // of the agent, by the transaction_uuid
+	for _, tr := range all {
+		if ofAgent[tr.ID] = tr.From != nil; ofAgent[tr.ID] && tr.Transaction != "" {
+			runs[tr.Transaction]++
+		}
+	}
+	joined := false
+	for _, tr := range all {
+		if tr.From != nil {
+			continue
+		}
+		if tr.Traceparent != nil || ofAgent[tr.Parent] {
+			t.Errorf("#%d %s %s is below #%d, and has the header %v", tr.ID, tr.Indirection, tr.Key, tr.Parent, tr.Traceparent)
+		}
+		joined = joined || tr.Verb == traces.Find && tr.Indirection == "catalog" && runs[tr.Run] > 5
+	}
+	if !joined {
+		t.Errorf("the catalog of the server is in no run of the agent: %v", runs)
 	}
 }
 

@@ -45,6 +45,7 @@ type Terminal struct {
 	o    Options
 	cmd  *exec.Cmd
 	file *os.File
+	keep *keeper
 	over chan struct{} // closed when the command has ended and all was read
 
 	mu      sync.Mutex // guards the fields below
@@ -57,7 +58,8 @@ type Terminal struct {
 	err     error
 }
 
-// Start runs a command. It is in a session of its own; Stop ends it.
+// Start runs a command. It is in a session of its own; Stop ends it. If this program
+// is killed, it goes on, and what it writes is thrown away.
 func Start(cmd *exec.Cmd, o Options) (*Terminal, error) {
 	if o.Width <= 0 || o.Height <= 0 {
 		o.Width, o.Height = 80, 24
@@ -67,6 +69,11 @@ func Start(cmd *exec.Cmd, o Options) (*Terminal, error) {
 		return nil, fmt.Errorf("run %q on a terminal: %w", cmd.Path, err)
 	}
 	t := &Terminal{o: o, cmd: cmd, file: f, over: make(chan struct{})}
+	if t.keep, err = keep(f); err != nil {
+		kill(cmd.Process)
+		_ = cmd.Wait() // it was killed
+		return nil, errors.Join(fmt.Errorf("run %q on a terminal: %w", cmd.Path, err), f.Close())
+	}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -97,6 +104,7 @@ func (t *Terminal) read() {
 // wait waits for the end of the command.
 func (t *Terminal) wait(read <-chan struct{}) {
 	err := t.cmd.Wait()
+	t.keep.end()
 	select {
 	case <-read:
 	case <-time.After(drain):

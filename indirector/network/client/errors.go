@@ -97,8 +97,12 @@ func timedOut(err error) bool {
 }
 
 func ended(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		strings.Contains(err.Error(), "server closed idle connection")
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || closedIdle(err)
+}
+
+// closedIdle reports that a connection was closed before anything was sent on it.
+func closedIdle(err error) bool {
+	return strings.Contains(err.Error(), "server closed idle connection")
 }
 
 // elapsed prints seconds as Ruby does.

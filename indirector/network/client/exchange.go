@@ -127,6 +127,9 @@ func (k *clock) trace(w *watch) *httptrace.ClientTrace {
 				m.again, m.connected = m.connected, true
 				m.reused, m.idle, m.peer, m.conn = i.Reused, i.IdleTime, i.Conn.RemoteAddr().String(), i.Conn
 			})
+			if i.Reused {
+				leaveGone(i.Conn)
+			}
 			w.move()
 		},
 		WroteRequest: func(httptrace.WroteRequestInfo) {
@@ -198,7 +201,7 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		req.Header.Set("Traceparent", parent)
 	}
 	describe(span, "> ", req.Header)
-	resp, err := p.transport.RoundTrip(req)
+	resp, err := p.send(req, k)
 	if err == nil && ctx.Err() != nil {
 		// An answer to a request that has ended does not count.
 		err = errors.Join(context.Cause(ctx), resp.Body.Close())
@@ -232,6 +235,23 @@ func (c *Client) exchange(ctx context.Context, x *Exchange, to target, header ht
 		return nil, err
 	}
 	return answer, nil
+}
+
+// send sends a request. A connection that was kept, and has been closed before anything
+// was written to it, is no reason to fail: net/http takes another one only for requests
+// that may be sent twice.
+func (p *pool) send(req *http.Request, k *clock) (*http.Response, error) {
+	for {
+		resp, err := p.transport.RoundTrip(req)
+		if err == nil || !closedIdle(err) || !k.times().reused || req.GetBody == nil || req.Context().Err() != nil {
+			return resp, err
+		}
+		again := *req
+		if again.Body, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+		req = &again
+	}
 }
 
 // receive reads the body into answer, or leaves it there as a stream, and

@@ -151,6 +151,7 @@ module IndirtuiProbe
       end
 
       def http
+        prepend_to(::Puppet::HTTP::Client, ConnectHook, [:connect])
         prepend_to(::Puppet::HTTP::Client, HttpHook, [:execute_streaming])
       end
 
@@ -265,6 +266,20 @@ module IndirtuiProbe
           raise
         ensure
           Exchanges.end(x)
+        end
+      end
+    end
+
+    # Puppet connects to a server before it asks, to see whether it is there.
+    module ConnectHook
+      def connect(*args, &block)
+        return super(*args, &block) if block || !IndirtuiProbe.on
+        at = IndirtuiProbe.now
+        begin
+          super(*args)
+        rescue StandardError => e
+          Exchanges.unreached(args[0], at, e)
+          raise
         end
       end
     end

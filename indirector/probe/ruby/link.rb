@@ -27,10 +27,12 @@ module IndirtuiProbe
     LONGEST = 64 * 1024  # of a line, in bytes
     TICK = 0.05          # seconds between writes of what waits
     SLOW = 50_000_000    # ns after which a running request is announced
+    LOGS = 200           # lines of Puppet's log that wait
     SILENT = 5_000_000_000
 
     attr_reader :pid, :id, :requests, :hold
-    attr_reader :log # a line of Puppet's log that waits for others like it
+    attr_reader :logs       # lines of Puppet's log that wait
+    attr_accessor :last_log # the last of these, for others like it
 
     def self.open(path)
       new(path)
@@ -51,6 +53,7 @@ module IndirtuiProbe
       @routes = {}
       @second = ['', 0] # a second as text, and when it began
       @stacks = []
+      @logs = Queue.new
       @remembered = 0
       @latest = []
       @latest_of = []
@@ -68,7 +71,8 @@ module IndirtuiProbe
     end
 
     # Begins to write what waits every now and then. Before there is something, that
-    # would be no more than the cost of a thread that wakes up. Holds @lock.
+    # would be no more than the cost of a thread that wakes up. Holds @lock, which a
+    # handler of a signal cannot take: there a second thread does no harm.
     def ticking
       @writer ||= quiet_thread { tick until @over }
     end
@@ -136,18 +140,15 @@ module IndirtuiProbe
       @lock.synchronize { @exchanges += 1 }
     end
 
-    # Keeps a line of Puppet's log until another one comes, or for a moment.
-    def log=(line)
-      @log = line
-      @lock.synchronize { ticking } if line
-    end
-
-    # Writes the line of Puppet's log that waits, with its count.
-    def flush_log
-      level, text, count, at = @log
-      @log = nil
-      return unless level
-      write("{\"log\":\"#{level}\",\"message\":#{Text.json(text)},\"at\":#{at}#{count > 1 ? ",\"count\":#{count}" : ''}}")
+    # Writes the lines of Puppet's log that wait, each with its count.
+    def flush_logs
+      @last_log = nil
+      until @logs.empty?
+        level, text, count, at = @logs.pop(true)
+        write("{\"log\":\"#{level}\",\"message\":#{Text.json(text)},\"at\":#{at}#{count > 1 ? ",\"count\":#{count}" : ''}}")
+      end
+    rescue ThreadError # another thread writes them
+      nil
     end
 
     # The time of a reading of the monotonic clock.
@@ -184,7 +185,7 @@ module IndirtuiProbe
           "\"app\":#{@ready ? application : Text.quote(IndirtuiProbe.application[/\A[-.\w]{0,30}\z/].to_s)},\"host\":#{Text.quote(Text.utf8(Socket.gethostname))}," \
           "\"mono\":#{IndirtuiProbe.now},\"wall\":#{@wall + IndirtuiProbe.now}"
       if @ready
-        b << ",\"argv\":#{Text.json(Redact.line([$0] + ARGV))},\"certname\":#{Text.json(Settings.value(:certname).to_s)},\"settings\":[#{Settings.all.join(',')}]"
+        b << ",\"argv\":#{Text.json(Redact.line([IndirtuiProbe.program] + ARGV))},\"certname\":#{Text.json(Settings.value(:certname).to_s)},\"settings\":[#{Settings.all.join(',')}]"
         b << ",\"instances\":#{Pool.instances},\"borrow\":#{Pool.borrow}" if IndirtuiProbe.server && Pool.instances
       end
       b << ',"can":["hold","edit.key","edit.flags","edit.env","edit.options","value","fail","swap","values"],"lacks":['
@@ -314,7 +315,7 @@ module IndirtuiProbe
       return leave if Process.pid != @pid
       @remembered = 0
       announce
-      flush_log if @log
+      flush_logs
       @lock.synchronize { flush }
       over if hold.any? && IndirtuiProbe.now - @last_line > SILENT
     end
@@ -395,7 +396,7 @@ module IndirtuiProbe
     def finish(status)
       return if @over
       line = "{\"bye\":1,\"faults\":#{IndirtuiProbe.faults},\"last\":#{Text.json(IndirtuiProbe.last.to_s)},\"requests\":#{@requests},\"exit\":#{status}}"
-      flush_log
+      flush_logs
       @lock.synchronize do
         append(line, true)
         flush

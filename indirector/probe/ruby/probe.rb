@@ -46,7 +46,7 @@ module IndirtuiProbe
   end
 
   class << self
-    attr_reader :path, :last, :lacks, :link, :installed, :coming, :server
+    attr_reader :path, :last, :lacks, :link, :installed, :coming, :server, :program
     attr_accessor :faults, :traces
 
     # Takes what started the probe out of the environment, which commands and
@@ -67,6 +67,7 @@ module IndirtuiProbe
       @installed = {}
       @next_look = 0
       @looking = Mutex.new
+      @program = $0.to_s.dup # a run of the daemon has another name
       leave_environment
       return if @path.empty?
       return too_old unless Module.private_method_defined?(:prepend) || Module.method_defined?(:prepend)
@@ -123,8 +124,6 @@ module IndirtuiProbe
       PLACES.each { |name, place| install(place) if find_class(name) }
       [:puppet, :server_http, :request].each { |place| install(place) }
       no_client unless @installed[:http] || @no_client
-      at_exit { finish } unless @exits
-      @exits = true
     rescue Fault => e
       fault(e)
     end
@@ -138,7 +137,7 @@ module IndirtuiProbe
     # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
     def application
       return 'server' if @server
-      name = File.basename($0.to_s)
+      name = File.basename(@program)
       name == 'puppet' ? ARGV.find { |a| a !~ /\A-/ }.to_s[/\A\w{0,30}\z/].to_s : name
     rescue Fault
       ''
@@ -176,10 +175,12 @@ module IndirtuiProbe
       at = now
       return nil if at < @next_look && @looked == pid || !@looking.try_lock
       begin
-        look_now(pid, at)
+        Mutex.new.synchronize { look_now(pid, at) }
       ensure
         @looking.unlock
       end
+    rescue ThreadError # in a handler of a signal, where no lock can be taken
+      nil
     rescue Fault => e
       fault(e)
     end
@@ -196,8 +197,10 @@ module IndirtuiProbe
     def connect
       link = Link.open(@path) or return nil
       @link = link
-      link.await_first if @waits
-      @waits = false
+      at_exit { finish } unless @exits # also in a daemon, which asks nothing itself
+      @exits = true
+      link.await_first if @waits && @waited != link.pid # also each run of a daemon
+      @waited = link.pid
       link
     end
 

@@ -86,7 +86,14 @@ module IndirtuiProbe
       return if list.size >= MOST
       origin = NAMES[step].tr(' ', '-') + (terminus ? " #{terminus}" : '')
       hidden = Left === e ? '' : Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
+      hidden = ([hidden] + @unreached).join('; ') if @unreached && hidden.start_with?('Puppet::HTTP::RouteError ')
       list << [origin, NAMES[step], Text.message(e), hidden, shown, e]
+    end
+
+    # A server that was tried could not be reached.
+    def unreached(message)
+      list = (@unreached ||= [])
+      list << message if list.size < MOST
     end
 
     # A log line: the same once, with a count.

@@ -120,13 +120,13 @@ module IndirtuiProbe
     attr_reader :request, :method, :url, :at, :args, :place, :number
     attr_accessor :response, :error
 
-    def initialize(method, url, args, number, place)
+    def initialize(method, url, args, number, place, at = IndirtuiProbe.now)
       @method = method
       @url = url
       @args = args
       @number = number
       @place = place
-      @at = IndirtuiProbe.now
+      @at = at
     end
   end
 
@@ -150,6 +150,18 @@ module IndirtuiProbe
           args << (Hash.respond_to?(:ruby2_keywords_hash) ? Hash.ruby2_keywords_hash(named) : named)
         end
         Exchange.new(method, args[0].to_s, args, number, Places.caller_json(3))
+      rescue Fault => e
+        IndirtuiProbe.fault(e)
+      end
+
+      # A server could not be reached: that is all there is of the exchange.
+      def unreached(url, at, error)
+        link = IndirtuiProbe.on or return
+        r = IndirtuiProbe.top
+        r.unreached(Text.message(error)) if r
+        x = Exchange.new('CONNECT', url.to_s, nil, (r || link).next_exchange, Places.caller_json(3), at)
+        x.error = error
+        self.end(x)
       rescue Fault => e
         IndirtuiProbe.fault(e)
       end
@@ -217,12 +229,14 @@ module IndirtuiProbe
         IndirtuiProbe.fault(e)
       end
 
-      # A line of no request waits for others like it.
+      # A line of no request waits for others like it, and since in a handler of a
+      # signal, where Puppet logs too, no lock can be taken.
       def outside(link, level, text)
-        last = link.log
+        last = link.last_log
         return last[2] += 1 if last && last[0] == level && last[1] == text
-        link.flush_log
-        link.log = [level, text, 1, IndirtuiProbe.now]
+        link.logs << (link.last_log = [level, text, 1, IndirtuiProbe.now])
+        link.ticking
+        link.flush_logs if link.logs.size > Link::LOGS
       end
     end
   end
