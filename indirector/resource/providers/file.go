@@ -24,6 +24,7 @@ type file struct {
 	// remote has sources that are not files of this machine; it may be nil.
 	remote  Sources
 	buckets Buckets
+	noop    func(*types.Resource) bool  // may be nil
 	sources map[*types.Resource]*Source // that were found
 	last    seen
 }

@@ -105,6 +105,10 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
+func (readOnly) Chown(_ context.Context, name string, _ providers.Owner) error {
+	return refuse("chown", name)
+}
+
 func (readOnly) SetContext(_ context.Context, name, _ string) error {
 	return refuse("label", name)
 }

@@ -155,6 +155,9 @@ func (t *transaction) writeNames(file, what string, names []string) {
 // applied evaluates the catalog, and stores the state whatever comes of it.
 func (t *transaction) applied() (err error) {
 	begin := t.System.Now()
+	if t.state != nil && t.state.strange { // Puppet reads it once more
+		t.log.puppet("err", corrupted)
+	}
 	err = t.evaluate()
 	if err == nil {
 		t.time("transaction_evaluation", t.System.Now().Sub(begin))

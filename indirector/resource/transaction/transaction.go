@@ -124,7 +124,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.Host == nil {
 		t.Host = t.System
 	}
-	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources, Buckets: t.Buckets}
+	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources, Buckets: t.Buckets, Noop: t.noopOf}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }
@@ -132,9 +132,12 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 func (t *transaction) now() model.Time { return model.At(t.System.Now()) }
 
 // noop reports whether a resource is only looked at.
-func (t *transaction) noop(r *Resource) bool {
-	if r.RAL != nil && t.plan == nil {
-		if v := r.RAL.Value("noop"); !v.IsNil() {
+func (t *transaction) noop(r *Resource) bool { return t.noopOf(r.RAL) }
+
+// noopOf is noop of what may be nil.
+func (t *transaction) noopOf(ral *types.Resource) bool {
+	if ral != nil && t.plan == nil {
+		if v := ral.Value("noop"); !v.IsNil() {
 			return v.Truthy()
 		}
 	}

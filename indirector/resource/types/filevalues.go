@@ -224,11 +224,11 @@ func mungeRecurseLimit(_ *Resource, v data.Value) (data.Value, error) {
 	return v, refuse("Invalid recurselimit value %s", v.Inspect())
 }
 
-func validateIgnore(_ *Resource, v data.Value) error {
+func validateIgnore(r *Resource, v data.Value) error {
 	if k := v.Kind(); k == data.List || k == data.String || k == data.Bool && !v.Bool() {
 		return nil
 	}
-	return refuse("Ignore must be a string or an Array")
+	return r.at(refuse("Ignore must be a string or an Array"))
 }
 
 func mungeSourcePermissions(r *Resource, v data.Value) (data.Value, error) {
