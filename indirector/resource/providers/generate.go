@@ -53,7 +53,7 @@ func (p *purger) Generate(ctx context.Context, s System, r *types.Resource) ([]*
 	if t == nil || !isTrue(r.Value("purge")) {
 		return nil, nil
 	}
-	found, err := p.set.List(ctx, s, r.Host, t, nil)
+	found, err := p.set.List(ctx, s, r.Host, t, Listing{})
 	if err != nil {
 		return nil, err
 	}

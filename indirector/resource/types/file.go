@@ -178,7 +178,7 @@ func (r *Resource) settleContent() error {
 		r.values["content"].should = []data.Value{data.OfString(Sum(checksumKind(r), *text))}
 	}
 	sum := r.Value("checksum_value")
-	if sum.IsNil() {
+	if !sum.Truthy() {
 		return nil
 	}
 	if kind := r.Value("checksum"); !kind.IsNil() && !validChecksum(kind.Text(), sum.Text()) {

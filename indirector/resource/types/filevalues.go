@@ -191,7 +191,9 @@ func showModeValue(_ *Resource, v data.Value) string {
 
 // mungeBackup: true is an extension. Rule RES-FILE-18.
 func mungeBackup(_ *Resource, v data.Value) (data.Value, error) {
-	v = first(v)
+	if v = first(v); v.Kind() == data.List { // an empty one
+		v = data.Value{}
+	}
 	switch word(v) {
 	case "false":
 		return data.OfBool(false), nil
