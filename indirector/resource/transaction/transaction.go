@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,9 @@ type Options struct {
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
 	// Resolve returns a value of the catalog without anything deferred, and with rich data
-	// as values. If it is nil, what is deferred fails. In a plan it must only look.
+	// as values. If it is nil, what is deferred fails. In a plan it must only look. A resource
+	// whose value is errors.ErrUnsupported, as a function in Ruby may be, fails alone; another
+	// error ends the run.
 	Resolve  func(ctx context.Context, v data.Value) (data.Value, error)
 	Observer Observer // may be nil
 	// Request applies a resource by a request of its own, whose terminus takes it: see
@@ -283,8 +286,9 @@ func (t *transaction) evaluateOne(r *Resource) error {
 	if t.unknown(r) {
 		return nil
 	}
-	if err := t.resolve(r); err != nil {
-		return err
+	unresolved := t.resolve(r)
+	if unresolved != nil && !errors.Is(unresolved, errors.ErrUnsupported) {
+		return unresolved
 	}
 	t.propagate(r)
 	s, err := t.skipped(r)
@@ -300,7 +304,13 @@ func (t *transaction) evaluateOne(r *Resource) error {
 		t.after(r, Answer{Step: step, Text: skippedText, Because: s.because, Detail: s.detail, Chain: s.chain})
 		return nil
 	}
-	st, err := t.status(r), t.passed(r)
+	st := t.status(r)
+	if unresolved != nil {
+		t.failBecause(st, unresolved)
+		t.after(r, Answer{Step: Retrieve, Text: "failed", Err: unresolved})
+		return nil
+	}
+	err = t.passed(r)
 	switch {
 	case isLeftOut(err):
 		t.leftOut(r, Dependencies, err)
