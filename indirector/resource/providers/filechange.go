@@ -64,7 +64,7 @@ func (f *file) ensure(ctx context.Context, s System, r *types.Resource) error {
 // clear removes what is in the way of a kind of file: everything but a directory without
 // force. What is removed is backed up.
 func (f *file) clear(ctx context.Context, s System, r *types.Resource, want string) error {
-	info, ok, err := f.stat(ctx, s, r)
+	info, ok, err := f.seen(ctx, s, r)
 	if err != nil || !ok {
 		return err
 	}
@@ -84,11 +84,13 @@ func (f *file) clear(ctx context.Context, s System, r *types.Resource, want stri
 	switch info.Kind {
 	case "directory":
 		if force {
+			f.last = seen{}
 			return inRuby("rmtree", s.RemoveAll(ctx, r.Name()))
 		}
 		f.log.note(r, "notice", "Not removing directory; use 'force' to override")
 		return nil
 	case "link", "file", "fifo", "socket":
+		f.last = seen{}
 		return inRuby("unlink", s.Remove(ctx, r.Name()))
 	}
 	return failure("Could not remove files of type %s", info.Kind)
@@ -222,7 +224,9 @@ func (f *file) text(r *types.Resource) string {
 }
 
 func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode) error {
-	if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
+	if _, ok, err := f.seen(ctx, s, r); err != nil {
+		return err
+	} else if ok && f.isDirectory(ctx, s, r) {
 		return &indirector.Failure{Class: "Errno", Message: "Is a directory - Is a directory: " + r.Name(), Origin: "file", Path: r.Name()}
 	}
 	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error { return f.fill(ctx, s, r, w) }}
@@ -256,6 +260,12 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 		err = &fs.PathError{Path: temporaryName(s, r), Err: syscall.ENOTDIR}
 	}
 	return inRuby("rb_sysopen", err)
+}
+
+// isDirectory reports whether there is a directory, or a link to one.
+func (f *file) isDirectory(ctx context.Context, s System, r *types.Resource) bool {
+	info, err := s.Stat(ctx, r.Name())
+	return err == nil && info.Kind == "directory"
 }
 
 // temporaryName is what Puppet's temporary file is called: after the file.
@@ -306,6 +316,7 @@ func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Write
 
 // fix makes mode and owner what they should be, after something was written.
 func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
+	f.last = seen{}
 	for _, name := range append([]string{"owner", "group", "mode"}, contextParts...) {
 		if !r.Managed(name) {
 			continue
