@@ -118,14 +118,13 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	if err != nil {
 		return nil, err
 	}
-	all, err := l.instances(ctx)
+	titled := func(is providers.Found) bool { return is.Name == l.title }
+	all, err := l.instances(ctx, func(_ *types.Provider, found []providers.Found) bool { return slices.ContainsFunc(found, titled) })
 	if err != nil {
 		return nil, err
 	}
-	for _, is := range all {
-		if is.Name == l.title {
-			return l.listed(ctx, is)
-		}
+	if i := slices.IndexFunc(all, titled); i >= 0 {
+		return l.listed(ctx, all[i])
 	}
 	if l.title == "" {
 		return nil, &indirector.Failure{Message: "Title or name must be provided"}
@@ -170,9 +169,9 @@ func note(ctx context.Context, about, text string) {
 	span.End(text, traces.Because{}, nil)
 }
 
-// instances lists what there is, and notes how.
-func (l *look) instances(ctx context.Context) ([]providers.Found, error) {
-	return l.set.List(ctx, l.system, l.host, l.typ, func(about, text string) { note(ctx, about, text) })
+// instances lists what there is, up to what is enough, and notes how.
+func (l *look) instances(ctx context.Context, enough func(*types.Provider, []providers.Found) bool) ([]providers.Found, error) {
+	return l.set.List(ctx, l.system, l.host, l.typ, providers.Listing{Note: func(about, text string) { note(ctx, about, text) }, Enough: enough})
 }
 
 // listed makes a resource of what was listed.
@@ -224,8 +223,11 @@ func (l *look) resource(r *types.Resource, is []data.Pair, shown func(property s
 		all = []data.Pair{data.P("name", r.Value("name")), data.P("type", data.OfString(""))}
 	}
 	gone := len(is) > 0 && is[0].Key.Str() == "ensure" && is[0].Value.Text() == "absent"
+	named := func(name string) bool { // by the title
+		return slices.Contains(l.typ.Namevars, name) && name != "provider" && !r.ByDefault(name)
+	}
 	for _, name := range l.typ.Namevars {
-		if v := r.Value(name); l.typ.Attribute(name).Kind == types.Parameter && name != "provider" && !v.IsNil() && v.Text() != title && find(all, name).IsNil() {
+		if v := r.Value(name); l.typ.Attribute(name).Kind == types.Parameter && named(name) && !v.IsNil() && v.Text() != title && find(all, name).IsNil() {
 			all = append(all, data.P(name, plain(v)))
 		}
 	}
@@ -243,7 +245,7 @@ func (l *look) resource(r *types.Resource, is []data.Pair, shown func(property s
 		all = append(all, data.P(a.Name, plain(v)))
 	}
 	for _, name := range r.Names() {
-		if a := l.typ.Attribute(name); a == nil || a.Kind == types.Property || slices.Contains(l.typ.Namevars, name) && name != "provider" {
+		if a := l.typ.Attribute(name); a == nil || a.Kind == types.Property || named(name) {
 			continue
 		}
 		all = append(all, data.P(name, plain(r.Value(name))))
@@ -288,7 +290,7 @@ func (t *Terminus) Search(ctx context.Context, req *indirector.Request) ([]indir
 		return nil, err
 	}
 	wanted := conditions(ctx, req, l.title)
-	all, err := l.instances(ctx)
+	all, err := l.instances(ctx, func(p *types.Provider, _ []providers.Found) bool { return p.Name == wanted["provider"] })
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,8 @@ func (c *Changeable) Chmod(ctx context.Context, name string, mode fs.FileMode) e
 
 func (c *Changeable) Lchown(context.Context, string, providers.Owner) error { return nil }
 
+func (c *Changeable) Chown(context.Context, string, providers.Owner) error { return nil }
+
 func (c *Changeable) ReplaceAs(ctx context.Context, name string, content []byte, _ providers.Owner) error {
 	return c.Replace(ctx, name, content, 0o600)
 }

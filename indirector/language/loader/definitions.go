@@ -145,9 +145,18 @@ func (s *search) inModule() (rest string, m *Module) {
 	return rest, s.env.module(module)
 }
 
-// function looks in the environment, whose files are named by whole names, and then in the
-// module of the name. A name without a module may be a function in Ruby of any of them.
+// function looks among the plugins of an agent, then in the environment, whose files are named
+// by whole names, and then in the module of the name. A name without a module may be a
+// function in Ruby of any of them.
 func (s *search) function(from string) (done bool, err error) {
+	if lib := s.env.o.Lib; lib != "" {
+		if done, err := s.ruby(lib, "", newRuby, false); done || err != nil {
+			return done, err
+		}
+		if done, err := s.ruby(lib, "", oldRuby, true); done || err != nil {
+			return done, err
+		}
+	}
 	module, rest, qualified := strings.Cut(s.name, "::")
 	if s.env.o.Dir != "" && (!qualified || module == "environment") {
 		if done, err := s.functionIn(s.env.o.Dir, "", s.name); done || err != nil {
@@ -193,7 +202,7 @@ func (e *Environment) seenFrom(file string) []Module {
 // functionIn looks below one directory; rest is the name of a function in the language
 // there, or "".
 func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
-	if done, err := s.ruby(dir, module, "lib/puppet/functions", false); done || err != nil {
+	if done, err := s.ruby(dir, module, "lib/"+newRuby, false); done || err != nil {
 		return done, err
 	}
 	if rest != "" {
@@ -205,8 +214,14 @@ func (s *search) functionIn(dir, module, rest string) (done bool, err error) {
 			return done, err
 		}
 	}
-	return s.ruby(dir, module, "lib/puppet/parser/functions", true)
+	return s.ruby(dir, module, "lib/"+oldRuby, true)
 }
+
+// Where functions in Ruby are.
+const (
+	newRuby = "puppet/functions"
+	oldRuby = "puppet/parser/functions"
+)
 
 // ruby looks for a function in Ruby: what this program has in its place, or a helper runs
 // it. Rules LANG-STD-01 to
@@ -233,7 +248,7 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 	switch {
 	case s.found.Builtin != nil:
 	case s.Ruby == nil:
-		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here; set ruby=… to use a helper", s.name, owner(module), file)}
+		return false, &rubyError{fmt.Sprintf("Function '%s' of %s is written in Ruby (%s) and cannot be run here; set ruby=… to use a helper", s.name, s.owner(dir, module), file)}
 	default:
 		if s.found.Builtin, err = s.Ruby(f); err != nil {
 			return false, err
@@ -243,8 +258,11 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 	return true, nil
 }
 
-func owner(module string) string {
-	if module == "" {
+func (s *search) owner(dir, module string) string {
+	switch {
+	case dir == s.env.o.Lib:
+		return "the plugins"
+	case module == "":
 		return "the environment"
 	}
 	return "module '" + module + "'"
@@ -353,7 +371,7 @@ func (s *search) typeIn(dir, module, rest string) (done bool, err error) {
 	ruby := below + "/" + asPath(s.name) + ".rb"
 	s.found.Tried = append(s.found.Tried, under(dir, ruby))
 	if s.env.has(dir, below, ruby) {
-		return false, &rubyError{fmt.Sprintf("Type '%s' of %s is written in Ruby (%s) and cannot be used here", s.name, owner(module), filepath.Join(dir, ruby))}
+		return false, &rubyError{fmt.Sprintf("Type '%s' of %s is written in Ruby (%s) and cannot be used here", s.name, s.owner(dir, module), filepath.Join(dir, ruby))}
 	}
 	file := "types/" + asPath(rest) + ".pp"
 	done, err = s.file(dir, file, module)

@@ -35,6 +35,7 @@ type Options struct {
 	Manifest   string // the initial manifest: a file, or a directory of files
 	Strict     string // "error": a module whose metadata.json is broken is left out
 	Cache      *Cache // keeps what metadata.json has; nil reads it each time
+	Lib        string // where agents keep the plugins of all modules; its functions in Ruby come first; "" is none
 }
 
 // A Module is a module of an environment.
@@ -102,12 +103,15 @@ func Open(o Options) (*Environment, error) {
 // metadata.json was.
 func (e *Environment) Problems() []error { return e.problems }
 
-// Libs returns the directories lib of all modules, in their order: where Ruby looks for the
-// files that their functions require.
+// Libs returns the directory of plugins, if there is one, and the directories lib of all
+// modules, in their order: where Ruby looks for the files that their functions require.
 func (e *Environment) Libs() []string {
-	out := make([]string, len(e.modules))
-	for i, m := range e.modules {
-		out[i] = filepath.Join(m.Dir, "lib")
+	var out []string
+	if e.o.Lib != "" {
+		out = append(out, e.o.Lib)
+	}
+	for _, m := range e.modules {
+		out = append(out, filepath.Join(m.Dir, "lib"))
 	}
 	return out
 }

@@ -12,20 +12,21 @@ import (
 	"indirtui/indirector/language/types"
 )
 
-// ForAgent returns a Site as agents have it to compute deferred values: the functions of an
-// environment as far as it is on this machine, and no variable but facts. Those that change
-// something or ask others (generate, validate_cmd, puppetdb_query) are not there; those in
-// Ruby are, if there is an interpreter. Rule RES-CONV-03.
+// ForAgent returns a Site as agents have it to compute deferred values: the functions of the
+// plugins that were synced, and of an environment as far as it is on this machine, and no
+// variable but facts. Those that change something or ask others (generate, validate_cmd,
+// puppetdb_query) are not there; those in Ruby are, if there is an interpreter. Without one
+// they are errors.ErrUnsupported. Rule RES-CONV-03.
 func ForAgent(get func(name string) string, environment string, facts data.Value, ruby string) *Site {
 	programs := NewPrograms()
 	o := FromSettings(get, hiera.FromSettings(get, environment), programs)
 	o.Variables, o.Ruby = hiera.Variables{"facts": facts}, ruby
-	open := o.Open
 	o.Open = func() (*loader.Environment, error) {
-		if o.Hiera.EnvironmentDir == "" {
-			return nil, nil //nolint:nilnil // only the functions that come with Puppet are known
+		from := loader.Options{Lib: get("libdir")}
+		if dir := o.Hiera.EnvironmentDir; dir != "" {
+			from.Dir, from.Modulepath, from.Strict, from.Cache = dir, get("modulepath"), get("strict"), programs
 		}
-		return open()
+		return loader.Open(from)
 	}
 	o.Hiera.Warnings = &hiera.Warnings{Log: func(string) {}}
 	return New(o)

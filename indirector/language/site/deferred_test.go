@@ -1,7 +1,12 @@
 package site_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"indirtui/indirector/data"
@@ -72,5 +77,50 @@ func TestResolveSecret(t *testing.T) {
 	inner, isSecret := types.Unwrap(got)
 	if err != nil || !isSecret || inner.Text() != "A" {
 		t.Errorf("got %s, %v", got.Inspect(), err)
+	}
+}
+
+// TestResolvePlugins: functions in Ruby that an agent has synced are run where there is an
+// interpreter, as Puppet's agent runs them, whatever environment there is. Else they are named
+// as what is not supported. Rule RES-CONV-03.
+func TestResolvePlugins(t *testing.T) {
+	t.Parallel()
+	lib := t.TempDir()
+	for name, text := range map[string]string{
+		"puppet/functions/shout.rb":        "Puppet::Functions.create_function(:shout) do\n  def shout(x)\n    x.upcase + '!'\n  end\nend\n",
+		"puppet/functions/my/fails.rb":     "Puppet::Functions.create_function(:'my::fails') do\n  def fails(x)\n    raise Puppet::Error, 'it fails'\n  end\nend\n",
+		"puppet/parser/functions/older.rb": "Puppet::Parser::Functions.newfunction(:older, type: :rvalue) { |args| args[0].reverse }\n",
+	} {
+		file := filepath.Join(lib, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ruby, _ := exec.LookPath("ruby")
+	for _, tt := range []struct{ function, text, failure string }{
+		{"shout", "HELLO!", ""}, {"older", "olleh", ""}, {"my::fails", "", "it fails"}, {"nosuch", "", "Unknown function 'nosuch'"}, {"upcase", "HELLO", ""},
+	} {
+		for _, ruby := range []string{ruby, ""} {
+			t.Run(fmt.Sprintf("%s by %q", tt.function, ruby), func(t *testing.T) {
+				t.Parallel()
+				s := site.ForAgent(func(name string) string { return map[string]string{"libdir": lib}[name] }, "production", data.OfHash(nil), ruby)
+				defer s.Close()
+				got, err := s.Resolve(t.Context(), data.OfHash([]data.Pair{
+					data.P("__ptype", data.OfString("Deferred")), data.P("name", data.OfString(tt.function)), data.P("arguments", data.OfStrings([]string{"hello"})),
+				}))
+				if ruby == "" && tt.failure != "Unknown function 'nosuch'" && tt.function != "upcase" {
+					if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "Function '"+tt.function+"' of the plugins is written in Ruby ("+lib) {
+						t.Errorf("got %v, %v", got.Inspect(), err)
+					}
+					return
+				}
+				if tt.failure != "" && (err == nil || err.Error() != tt.failure) || tt.failure == "" && (err != nil || got.Text() != tt.text) {
+					t.Errorf("got %s, %v; want %s%s", got.Inspect(), err, tt.text, tt.failure)
+				}
+			})
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -92,22 +93,27 @@ func (e *exec) check(ctx context.Context, s System, r *types.Resource, name stri
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range outputLines(result.Output) {
-		if r.Sensitive("command") {
-			line = "[output redacted]"
-		}
+	lines, err := outputLines(r, result.Output)
+	for _, line := range lines {
 		e.log.note(r, "debug", line)
 	}
-	return &result.Exit, nil
+	return &result.Exit, err
 }
 
-// outputLines is Ruby's split: without empty lines at the end.
-func outputLines(output []byte) []string {
-	text := strings.TrimRight(strings.ToValidUTF8(string(output), "\uFFFD"), "\n")
-	if text == "" {
-		return nil
+// outputLines is Ruby's split: without empty lines at the end, and an error if the output
+// is no UTF-8. Rule RES-EXEC-05.
+func outputLines(r *types.Resource, output []byte) ([]string, error) {
+	if r.Sensitive("command") {
+		return []string{"[output redacted]"}, nil
 	}
-	return strings.Split(text, "\n")
+	if !utf8.Valid(output) {
+		return nil, &indirector.Failure{Class: "ArgumentError", Message: "invalid byte sequence in UTF-8", Origin: "exec"}
+	}
+	text := strings.TrimRight(string(output), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"), nil
 }
 
 // Set runs the command until it succeeds or has been tried often enough. Rule RES-EXEC-04.
@@ -136,9 +142,8 @@ func (e *exec) Set(ctx context.Context, s System, r *types.Resource, _ string) e
 			}
 		}
 	}
-	e.show(r, result, accepted())
-	if accepted() {
-		return nil
+	if err := e.show(r, result, accepted()); err != nil || accepted() {
+		return err
 	}
 	command := "'" + r.Value("command").Text() + "'"
 	if r.Sensitive("command") {
@@ -163,18 +168,15 @@ func number(v data.Value) float64 {
 }
 
 // show logs the output. Rule RES-EXEC-05.
-func (e *exec) show(r *types.Resource, result Result, fine bool) {
+func (e *exec) show(r *types.Resource, result Result, fine bool) error {
 	if log := r.Value("logoutput").Text(); log == "false" || log == "on_failure" && fine {
-		return
+		return nil
 	}
-	level := r.Value("loglevel").Text()
-	lines := outputLines(result.Output)
-	if r.Sensitive("command") {
-		lines = []string{"[output redacted]"}
-	}
+	lines, err := outputLines(r, result.Output)
 	for _, line := range lines {
-		e.log.line(Line{Level: level, Message: line, Resource: r, Property: "returns"})
+		e.log.line(Line{Level: r.Value("loglevel").Text(), Message: line, Resource: r, Property: "returns"})
 	}
+	return err
 }
 
 // Refresh runs the command, or that of refreshes, if the checks allow it. Rule RES-REF-07.

@@ -24,23 +24,29 @@ type file struct {
 	// remote has sources that are not files of this machine; it may be nil.
 	remote  Sources
 	buckets Buckets
+	noop    func(*types.Resource) bool  // may be nil
+	selinux *bool                       // whether there are contexts; nil is not known yet
 	sources map[*types.Resource]*Source // that were found
 	last    seen
 }
 
-// seen is what Retrieve has found, up to the first change. Puppet keeps that, too.
+// seen is what was found, up to the next change: by Retrieve, and when a change begins. Puppet
+// keeps that, too.
 type seen struct {
 	r    *types.Resource
 	info Info
 	ok   bool
 }
 
-// seen is what Retrieve found of r, or what is there now.
+// seen is what was found of r, or what is there now.
 func (f *file) seen(ctx context.Context, s System, r *types.Resource) (info Info, ok bool, err error) {
 	if f.last.r == r {
 		return f.last.info, f.last.ok, nil
 	}
-	return f.stat(ctx, s, r)
+	if info, ok, err = f.stat(ctx, s, r); err == nil {
+		f.last = seen{r, info, ok}
+	}
+	return info, ok, err
 }
 
 func newFile(log logger) Provider { return &file{log: log, sources: map[*types.Resource]*Source{}} }
@@ -68,16 +74,19 @@ func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]dat
 		return nil, err
 	}
 	f.last = seen{}
-	if s.Feature("selinux") {
+	if f.selinux == nil {
+		on := s.Feature("selinux")
+		f.selinux = &on
+	}
+	if *f.selinux {
 		if err := f.defaultContext(ctx, s, r); err != nil {
 			return nil, err
 		}
 	}
-	info, ok, err := f.stat(ctx, s, r)
+	info, ok, err := f.seen(ctx, s, r)
 	if err != nil {
 		return missing(r), err
 	}
-	f.last = seen{r, info, ok}
 	if !ok {
 		return missing(r), nil
 	}

@@ -36,7 +36,8 @@ func (f *file) backup(ctx context.Context, s System, r *types.Resource, info Inf
 	return nil
 }
 
-func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, to string) error {
+// bucketAll keeps the files of a directory, and those that links in it lead to.
+func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, into string) error {
 	names, err := s.ReadDir(ctx, dir)
 	if err != nil {
 		return err
@@ -44,13 +45,13 @@ func (f *file) bucketAll(ctx context.Context, s System, r *types.Resource, dir, 
 	for _, name := range names {
 		at := path.Join(dir, name)
 		info, err := s.Lstat(ctx, at)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case info.Kind == "directory":
-			err = f.bucketAll(ctx, s, r, at, to)
-		case info.Kind == "file":
-			err = f.bucket(ctx, s, r, at, to)
+		}
+		if info.Kind == "directory" {
+			err = f.bucketAll(ctx, s, r, at, into)
+		} else if to, missing := s.Stat(ctx, at); missing == nil && to.Kind == "file" {
+			err = f.bucket(ctx, s, r, at, into)
 		}
 		if err != nil {
 			return err
@@ -126,7 +127,7 @@ func (f *file) copyBeside(ctx context.Context, s System, r *types.Resource, exte
 		}
 	}
 	if err := s.Copy(ctx, r.Name(), to); err != nil {
-		return failure("Could not back %s up: %w", r.Name(), err)
+		return failure("Could not back %s up: %w", r.Name(), inRuby("rb_sysopen", err))
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (f *file) ensure(ctx context.Context, s System, r *types.Resource) error {
 // clear removes what is in the way of a kind of file: everything but a directory without
 // force. What is removed is backed up.
 func (f *file) clear(ctx context.Context, s System, r *types.Resource, want string) error {
-	info, ok, err := f.stat(ctx, s, r)
+	info, ok, err := f.seen(ctx, s, r)
 	if err != nil || !ok {
 		return err
 	}
@@ -84,11 +84,13 @@ func (f *file) clear(ctx context.Context, s System, r *types.Resource, want stri
 	switch info.Kind {
 	case "directory":
 		if force {
+			f.last = seen{}
 			return inRuby("rmtree", s.RemoveAll(ctx, r.Name()))
 		}
 		f.log.note(r, "notice", "Not removing directory; use 'force' to override")
 		return nil
 	case "link", "file", "fifo", "socket":
+		f.last = seen{}
 		return inRuby("unlink", s.Remove(ctx, r.Name()))
 	}
 	return failure("Could not remove files of type %s", info.Kind)
@@ -115,14 +117,18 @@ func (f *file) mkdir(ctx context.Context, s System, r *types.Resource) error {
 	if _, err := s.Stat(ctx, parent); err != nil {
 		return failure("Cannot create %s; parent directory %s does not exist", r.Name(), parent)
 	}
-	if err := s.Mkdir(ctx, r.Name(), 0o777); err != nil {
-		return inRuby("dir_s_mkdir", err)
-	}
-	if mode := r.Value("mode"); mode.Truthy() {
-		bits, err := types.ApplyMode(mode.Str(), 0o755, true)
-		if err != nil {
+	mode := r.Value("mode")
+	bits := uint32(0o777)
+	if mode.Truthy() {
+		var err error
+		if bits, err = types.ApplyMode(mode.Str(), 0o755, true); err != nil {
 			return failure("%w", err)
 		}
+	}
+	if err := s.Mkdir(ctx, r.Name(), fs.FileMode(bits)); err != nil {
+		return inRuby("dir_s_mkdir", err)
+	}
+	if mode.Truthy() { // whatever the umask
 		if err := s.Chmod(ctx, r.Name(), fs.FileMode(bits)); err != nil {
 			return err
 		}
@@ -168,8 +174,8 @@ func (f *file) symlink(ctx context.Context, s System, r *types.Resource) error {
 	return f.fix(ctx, s, r)
 }
 
-// write writes the content of a file, or creates an empty one. Rules RES-FILE-06 to
-// RES-FILE-08.
+// write writes the content of a file, which may be empty, or creates one without any. Rules
+// RES-FILE-06 to RES-FILE-08.
 func (f *file) write(ctx context.Context, s System, r *types.Resource, content bool) error {
 	if err := f.clear(ctx, s, r, "file"); err != nil {
 		return err
@@ -183,11 +189,10 @@ func (f *file) write(ctx context.Context, s System, r *types.Resource, content b
 		m := fs.FileMode(bits)
 		mode = &m
 	}
-	text, copies := f.text(r), r.Has("source")
-	if content && !copies && types.IsChecksum(text) {
+	if text := f.text(r); content && !r.Has("source") && types.IsChecksum(text) {
 		return failure("Could not retrieve content for %s from filebucket: Could not get filebucket from file", text)
 	}
-	if content && (text != "" || copies) {
+	if content {
 		if err := f.replace(ctx, s, r, mode); err != nil {
 			return err
 		}
@@ -219,7 +224,9 @@ func (f *file) text(r *types.Resource) string {
 }
 
 func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *fs.FileMode) error {
-	if info, err := s.Stat(ctx, r.Name()); err == nil && info.Kind == "directory" {
+	if _, ok, err := f.seen(ctx, s, r); err != nil {
+		return err
+	} else if ok && f.isDirectory(ctx, s, r) {
 		return &indirector.Failure{Class: "Errno", Message: "Is a directory - Is a directory: " + r.Name(), Origin: "file", Path: r.Name()}
 	}
 	w := Writing{Mode: mode, Staging: r.Value("staging_location").Text(), Fill: func(w io.Writer) error { return f.fill(ctx, s, r, w) }}
@@ -232,8 +239,7 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 			}
 			_, err := executeAs(ctx, s, c)
 			if failed := (*ExecutionFailure)(nil); errors.As(err, &failed) {
-				// Puppet's temporary file is called after the file.
-				puppets := fmt.Sprintf("%s%s-%d-1", r.Name(), s.Now().Format("20060102"), os.Getpid())
+				puppets := temporaryName(s, r)
 				failed.Command = strings.ReplaceAll(failed.Command, temporary, puppets)
 				failed.Result.Output = bytes.ReplaceAll(failed.Result.Output, []byte(temporary), []byte(puppets))
 			}
@@ -241,17 +247,34 @@ func (f *file) replace(ctx context.Context, s System, r *types.Resource, mode *f
 		}
 	}
 	err := s.Write(ctx, r.Name(), w)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		at := r.Name()
-		if w.Staging != "" {
-			at = path.Join(w.Staging, path.Base(at))
-		}
+	var failed *indirector.Failure
+	switch {
+	case errors.As(err, &failed): // of its content
+		return err
+	case errors.Is(err, fs.ErrNotExist):
 		return &indirector.Failure{
-			Class: "Errno", Message: fmt.Sprintf("No such file or directory - A directory component in %s%s-%d-1 does not exist or is a dangling symbolic link", at, s.Now().Format("20060102"), os.Getpid()),
+			Class: "Errno", Message: fmt.Sprintf("No such file or directory - A directory component in %s does not exist or is a dangling symbolic link", temporaryName(s, r)),
 			Origin: "file", Path: r.Name(), Err: err,
 		}
+	case errors.Is(err, syscall.ENOTDIR):
+		err = &fs.PathError{Path: temporaryName(s, r), Err: syscall.ENOTDIR}
 	}
 	return inRuby("rb_sysopen", err)
+}
+
+// isDirectory reports whether there is a directory, or a link to one.
+func (f *file) isDirectory(ctx context.Context, s System, r *types.Resource) bool {
+	info, err := s.Stat(ctx, r.Name())
+	return err == nil && info.Kind == "directory"
+}
+
+// temporaryName is what Puppet's temporary file is called: after the file.
+func temporaryName(s System, r *types.Resource) string {
+	at := r.Name()
+	if staging := r.Value("staging_location"); staging.Truthy() {
+		at = path.Join(staging.Text(), path.Base(at))
+	}
+	return fmt.Sprintf("%s%s-%d-1", at, s.Now().Format("20060102"), os.Getpid())
 }
 
 // fill writes the new content, which must have the checksum that it should have. Rule
@@ -293,6 +316,7 @@ func (f *file) fill(ctx context.Context, s System, r *types.Resource, w io.Write
 
 // fix makes mode and owner what they should be, after something was written.
 func (f *file) fix(ctx context.Context, s System, r *types.Resource) error {
+	f.last = seen{}
 	for _, name := range append([]string{"owner", "group", "mode"}, contextParts...) {
 		if !r.Managed(name) {
 			continue
@@ -377,7 +401,11 @@ func (f *file) chown(ctx context.Context, s System, r *types.Resource, property 
 	if owner.UID = id; property == "group" {
 		owner = Owner{-1, id}
 	}
-	if err := s.Lchown(ctx, r.Name(), owner); err != nil {
+	change := s.Lchown
+	if r.Value("links").Text() == "follow" {
+		change = s.Chown
+	}
+	if err := change(ctx, r.Name(), owner); err != nil {
 		return failure("Failed to set %s to '%d': %s", property, id, inRuby("apply2files", err))
 	}
 	return nil
@@ -420,20 +448,25 @@ func (f *file) InSync(ctx context.Context, s System, r *types.Resource, property
 	return false, false, nil
 }
 
-// ownerIn compares ids. Only root can change them. Rule RES-FILE-17.
+// ownerIn compares ids, which are what is wanted from then on. Only root can change them. Rule
+// RES-FILE-17.
 func (f *file) ownerIn(ctx context.Context, s System, r *types.Resource, property string, is data.Value) (bool, error) {
-	for _, want := range r.Should(property) {
+	ids := make([]data.Value, len(r.Should(property)))
+	for i, want := range r.Should(property) {
 		id, ok, err := f.number(ctx, s, property, want)
 		switch {
 		case err != nil:
 			return false, err
-		case !ok && r.Value("noop").Truthy():
+		case !ok && f.noop != nil && f.noop(r):
 			return false, nil
 		case !ok:
 			return false, f.unknown(property, want)
-		case is.Kind() == data.Int && is.Int() == int64(id):
-			return true, nil
 		}
+		ids[i] = data.OfInt(int64(id))
+	}
+	r.Substitute(property, ids)
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id data.Value) bool { return data.Equal(id, is) }) {
+		return true, nil
 	}
 	if !s.Feature("root") {
 		if !f.warned {
@@ -442,7 +475,7 @@ func (f *file) ownerIn(ctx context.Context, s System, r *types.Resource, propert
 		}
 		return true, nil
 	}
-	return len(r.Should(property)) == 0, nil
+	return false, nil
 }
 
 func (f *file) modeIn(ctx context.Context, s System, r *types.Resource, is data.Value) (bool, error) {
@@ -494,13 +527,14 @@ func (f *file) contentIn(ctx context.Context, s System, r *types.Resource, prope
 	return false, f.showDiff(ctx, s, r)
 }
 
-// sameContent compares checksums; a time that is later is as good.
+// sameContent compares checksums; a time that is later is as good. One that is given counts, and
+// not that of the content.
 func (f *file) sameContent(kind string, r *types.Resource, is data.Value) bool {
-	if r.Matches("content", is) {
-		return true
-	}
 	if sum := r.Value("checksum_value"); sum.Truthy() {
 		return is.Text() == "{"+kind+"}"+sum.Text()
+	}
+	if r.Matches("content", is) {
+		return true
 	}
 	if kind != "mtime" && kind != "ctime" {
 		return false

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -73,22 +72,22 @@ type Inlined interface {
 	Below(ctx context.Context, title, source string) ([]Source, bool)
 }
 
-// localPath is the path of a source on this machine; "" if it is elsewhere.
+// localPath is the path of a source on this machine; "" if it is elsewhere. It is taken as it
+// is written, up to a question mark, which Puppet has for the beginning of a query.
 func localPath(source string) string {
-	if strings.HasPrefix(source, "/") {
-		return source
+	name, _, _ := strings.Cut(source, "?")
+	if strings.HasPrefix(name, "/") {
+		return name
 	}
-	u, err := url.Parse(strings.ReplaceAll(source, " ", "%20"))
-	if err != nil || u.Scheme != "file" {
-		if rest, ok := strings.CutPrefix(source, "file://"); ok {
-			return rest
-		}
+	name, local := strings.CutPrefix(name, "file:")
+	if !local {
 		return ""
 	}
-	if strings.Contains(source, "%") {
-		return u.Path
+	if host, ok := strings.CutPrefix(name, "//"); ok {
+		_, rest, _ := strings.Cut(host, "/") // whatever the host
+		return "/" + rest
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(source, "file:"), "//")
+	return name
 }
 
 func (f *file) query(s System, r *types.Resource) Query {
@@ -198,7 +197,7 @@ func (f *file) adopt(ctx context.Context, s System, r *types.Resource) error {
 			return err
 		}
 	}
-	return r.Set("ensure", data.OfSymbol(ensure))
+	return r.Set("ensure", data.OfString(ensure)) // of a pipe it is any text: a link that leads to "fifo"
 }
 
 func (f *file) copyPermissions(ctx context.Context, s System, r *types.Resource, m *Source) error {
@@ -303,7 +302,7 @@ func (f *file) Generate(ctx context.Context, s System, r *types.Resource) ([]*ty
 func (f *file) below(ctx context.Context, s System, dir string, q Query) ([]string, error) {
 	found, err := walk(ctx, s, dir, walking{limit: q.Limit, ignore: q.Ignore, follow: q.Follow})
 	if err != nil {
-		return nil, inRuby("dir_initialize", err)
+		return nil, err
 	}
 	limit := data.OfString(q.MaxFiles)
 	if n, bad := strconv.Atoi(q.MaxFiles); bad == nil {
@@ -341,35 +340,36 @@ func (f *file) ofTarget(ctx context.Context, s System, r *types.Resource, q Quer
 }
 
 // ofSources makes copies of what the first source has, or of what all have, the earliest
-// first.
+// first. If one of these is no directory, its content is all there is, and nothing is copied.
 func (f *file) ofSources(ctx context.Context, s System, r *types.Resource, q Query, children map[string]*child) error {
-	taken := map[string]bool{}
+	var all []Source
 	for _, v := range elements(r.Value("source")) {
 		found, err := f.search(ctx, s, r, v.Text(), q)
 		if err != nil {
 			return err
 		}
-		for i := range found {
-			m := &found[i]
-			if m.Relative == "." && m.Kind != "directory" {
-				return nil // its content is all there is
-			}
-			if taken[m.Relative] {
-				continue
-			}
-			taken[m.Relative] = true
-			if m.Relative == "." {
-				f.sources[r] = m
-				continue
-			}
-			if children[m.Relative] == nil {
-				children[m.Relative] = new(child)
-			}
-			children[m.Relative].source = m
-		}
-		if len(found) > 0 && r.Value("sourceselect").Text() == "first" {
+		if slices.ContainsFunc(found, func(m Source) bool { return m.Relative == "." && m.Kind != "directory" }) {
 			return nil
 		}
+		all = append(all, found...)
+		if len(found) > 0 && r.Value("sourceselect").Text() == "first" {
+			break
+		}
+	}
+	taken := map[string]bool{}
+	for i := range all {
+		m := &all[i]
+		switch {
+		case taken[m.Relative]:
+			continue
+		case m.Relative == ".":
+			f.sources[r] = m
+		case children[m.Relative] == nil:
+			children[m.Relative] = &child{source: m}
+		default:
+			children[m.Relative].source = m
+		}
+		taken[m.Relative] = true
 	}
 	return nil
 }

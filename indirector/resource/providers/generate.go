@@ -53,7 +53,7 @@ func (p *purger) Generate(ctx context.Context, s System, r *types.Resource) ([]*
 	if t == nil || !isTrue(r.Value("purge")) {
 		return nil, nil
 	}
-	found, err := p.set.List(ctx, s, r.Host, t, nil)
+	found, err := p.set.List(ctx, s, r.Host, t, Listing{})
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,12 @@ type walking struct {
 const maxWalked = 1_000_000
 
 // walk returns the paths below a directory, seen from it, a directory before what it has.
+// A link to nothing is an error if links are followed. Rule RES-FILE-13.
 func walk(ctx context.Context, s System, root string, w walking) ([]string, error) {
+	look := s.Lstat
+	if w.follow {
+		look = s.Stat
+	}
 	var found []string
 	var step func(dir string, depth int) error
 	step = func(dir string, depth int) error {
@@ -223,7 +228,7 @@ func walk(ctx context.Context, s System, root string, w walking) ([]string, erro
 		}
 		names, err := s.ReadDir(ctx, path.Join(root, dir))
 		if err != nil {
-			return err
+			return inRuby("dir_initialize", err)
 		}
 		for _, name := range names {
 			if slices.ContainsFunc(w.ignore, func(p string) bool { return fnmatch.Match(p, name) }) {
@@ -233,13 +238,12 @@ func walk(ctx context.Context, s System, root string, w walking) ([]string, erro
 				return fmt.Errorf("walk %q: it has more than %d entries", root, maxWalked)
 			}
 			at := strings.TrimPrefix(dir+"/"+name, "/")
-			look := s.Lstat
-			if w.follow {
-				look = s.Stat
-			}
 			info, err := look(ctx, path.Join(root, at))
+			if err != nil && w.follow {
+				return inRuby("rb_file_s_stat", err) // it is a link to nothing
+			}
 			if err != nil {
-				continue // it went, or is a link to nothing
+				continue // it went
 			}
 			found = append(found, at)
 			if info.Kind == "directory" {
@@ -250,11 +254,12 @@ func walk(ctx context.Context, s System, root string, w walking) ([]string, erro
 		}
 		return nil
 	}
-	info, err := s.Lstat(ctx, root)
+	info, err := look(ctx, root)
 	if err != nil || info.Kind != "directory" {
 		return nil, nil //nolint:nilerr // there is nothing below it
 	}
-	return found, step("", 0)
+	err = step("", 0)
+	return found, err
 }
 
 // countFiles warns of many files, and refuses more than max_files. Rule RES-FILE-13.

@@ -24,10 +24,20 @@ func (f *Found) Resource(h types.Host, more ...data.Pair) (*types.Resource, erro
 	return types.New(f.Type, h, types.Given{Title: f.Name, Values: values}, nil)
 }
 
+// A Listing is how resources are listed. The zero value lists all.
+type Listing struct {
+	// Note is called with what is worth knowing. It may be nil.
+	Note func(about, text string)
+	// Enough reports, after each provider with what it listed, that no other has to be asked.
+	// It may be nil.
+	Enough func(p *types.Provider, found []Found) bool
+}
+
 // List finds the resources of a type: those of the default provider, then those of others
-// that have another source. note is called with what is worth knowing, and may be nil. Rule
-// RES-RAL-06.
-func (s *Set) List(ctx context.Context, sys System, h types.Host, t *types.Type, note func(about, text string)) ([]Found, error) {
+// that have another source. A provider that is only listed here, and cannot be, is left out:
+// in Puppet there would be no list at all. Rule RES-RAL-06.
+func (s *Set) List(ctx context.Context, sys System, h types.Host, t *types.Type, how Listing) ([]Found, error) {
+	note := how.Note
 	if note == nil {
 		note = func(string, string) {}
 	}
@@ -60,24 +70,30 @@ func (s *Set) List(ctx context.Context, sys System, h types.Host, t *types.Type,
 			continue
 		}
 		sources = append(sources, source)
-		provider, ok := s.Of(t, p.Name)
-		if !ok {
-			note("provider "+p.Name, "is not in this program: what it knows is missing")
-			continue
-		}
-		lister, ok := provider.(Lister)
-		if !ok {
+		lister, only := s.lister(t, p.Name)
+		if lister == nil {
+			if !HasProvider(t, p.Name) {
+				note("provider "+p.Name, "is not in this program: what it knows is missing")
+			}
 			continue
 		}
 		found, err := lister.Instances(ctx, sys)
+		if err != nil && only && ctx.Err() == nil {
+			note("provider "+p.Name, "cannot be listed: "+err.Error())
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
+		before := len(all)
 		for _, is := range found {
 			if !seen[is.Name] {
 				seen[is.Name] = true
 				all = append(all, Found{is, t, p})
 			}
+		}
+		if how.Enough != nil && how.Enough(p, all[before:]) {
+			break
 		}
 	}
 	return all, nil

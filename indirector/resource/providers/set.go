@@ -41,7 +41,9 @@ type Set struct {
 	Sources Sources
 	// Buckets keeps files on servers. It may be nil.
 	Buckets Buckets
-	made    map[string]Provider
+	// Noop reports whether a resource is only looked at. It may be nil: none is.
+	Noop func(*types.Resource) bool
+	made map[string]Provider
 }
 
 // makers are the providers that there are, by type and name. A type without providers
@@ -100,7 +102,7 @@ func (s *Set) Of(t *types.Type, name string) (Provider, bool) {
 	if maker, ok := makers[key]; ok {
 		p = maker(s.Log)
 		if f, ok := p.(*file); ok {
-			f.remote, f.buckets = s.Sources, s.Buckets
+			f.remote, f.buckets, f.noop = s.Sources, s.Buckets, s.Noop
 		}
 	} else if key == "resources/" {
 		p = &purger{s}

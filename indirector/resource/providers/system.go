@@ -108,7 +108,8 @@ type Changes interface {
 	Mkdir(ctx context.Context, name string, mode fs.FileMode) error
 	Symlink(ctx context.Context, target, name string) error
 	Chmod(ctx context.Context, name string, mode fs.FileMode) error
-	Lchown(ctx context.Context, name string, o Owner) error
+	Lchown(ctx context.Context, name string, o Owner) error // of a link itself
+	Chown(ctx context.Context, name string, o Owner) error  // of what a link leads to
 	SetContext(ctx context.Context, name, context string) error
 	// Backup keeps the content of a file in a bucket, which is a directory, or in the local
 	// one if that is "". It returns the sum, and whether it was there already. Rule

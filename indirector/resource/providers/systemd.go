@@ -34,9 +34,15 @@ func newSystemd(log logger) Provider {
 var unitFile = regexp.MustCompile(`(?im)^(\S+)[ \t]+(disabled|enabled|masked|indirect|bad|static)[ \t]*([^-]\S+)?[ \t]*$`)
 
 // Instances lists unit files, with what is-enabled answers, and asks for all units that are
-// loaded at once; if systemctl cannot, Retrieve asks for each. Rule RES-SVC-03.
+// loaded at once; if systemctl cannot, Retrieve asks for each. The manager takes its time for
+// each file, so that it is asked for services only; if it cannot, for all files, as Puppet
+// does. Rule RES-SVC-03.
 func (v *systemdService) Instances(ctx context.Context, s System) ([]Instance, error) {
-	out, code, err := ask(ctx, s, command(s, "systemctl"), "list-unit-files", "--type", "service", "--full", "--all", "--no-pager")
+	files := []string{command(s, "systemctl"), "list-unit-files", "--type", "service", "--full", "--all", "--no-pager"}
+	out, code, err := ask(ctx, s, append(files[:len(files):len(files)], "*.service")...)
+	if err == nil && code != 0 {
+		out, code, err = ask(ctx, s, files...)
+	}
 	if err != nil || code != 0 {
 		return nil, err
 	}

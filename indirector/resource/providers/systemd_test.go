@@ -26,10 +26,10 @@ func TestServicesAtOnce(t *testing.T) {
 	t.Parallel()
 	listed := recorded(t, "list-unit-files")
 	s := systemtest.New(systemtest.Case{Commands: []systemtest.Rule{
-		{Run: "~/usr/bin/systemctl list-unit-files .*", Out: listed},
+		{Run: `~/usr/bin/systemctl list-unit-files .* \*\.service`, Out: listed},
 		{Run: "~/usr/bin/systemctl show .*", Out: recorded(t, "show")},
 	}}, t.TempDir(), nil)
-	found, err := new(providers.Set).List(t.Context(), s, s, types.All()["service"], nil)
+	found, err := new(providers.Set).List(t.Context(), s, s, types.All()["service"], providers.Listing{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestQuotesOfDpkg(t *testing.T) {
 	s := systemtest.New(systemtest.Case{Commands: []systemtest.Rule{
 		{Run: "~/usr/bin/dpkg-query -W .*", Out: "'install ok installed a 1.0\n''hold ok installed b 1.0\n''deinstall ok config-files c 1.0\n'"},
 	}}, t.TempDir(), nil)
-	found, err := new(providers.Set).List(t.Context(), s, s, types.All()["package"], nil)
+	found, err := new(providers.Set).List(t.Context(), s, s, types.All()["package"], providers.Listing{})
 	if err != nil {
 		t.Fatal(err)
 	}

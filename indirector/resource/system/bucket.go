@@ -17,23 +17,28 @@ import (
 )
 
 // Backup writes what a file has as Puppet's local bucket has it: below the first eight
-// digits of the sum, with the paths that it was at.
+// digits of the sum, with the paths that it was at, which have no links in them.
 func (s *System) Backup(ctx context.Context, name, bucket string) (sum string, known bool, err error) {
 	content, err := s.ReadFile(ctx, name)
 	if err != nil {
 		return "", false, err
 	}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
 	digest := sha256.Sum256(content)
 	sum = hex.EncodeToString(digest[:])
 	if bucket == "" {
 		local, _ := s.Setting("clientbucketdir")
-		bucket = cmp.Or(s.Bucket, local)
+		if bucket = cmp.Or(s.Bucket, local); bucket == "" {
+			return sum, false, nil
+		}
+		if err := os.MkdirAll(bucket, 0o750); err != nil {
+			return "", false, fmt.Errorf("back up %q: %w", name, err)
+		}
 	}
-	if bucket == "" {
-		return sum, false, nil
-	}
-	dir, err := below(bucket, append(strings.Split(sum[:8], ""), sum))
-	if err != nil {
+	dir := filepath.Join(append(append([]string{bucket}, strings.Split(sum[:8], "")...), sum)...)
+	if err := directories(dir); err != nil {
 		return "", false, fmt.Errorf("back up %q: %w", name, err)
 	}
 	_, missing := os.Stat(filepath.Join(dir, "contents"))
@@ -51,20 +56,21 @@ func (s *System) Backup(ctx context.Context, name, bucket string) (sum string, k
 	return sum, missing == nil, change(ctx, "write", paths, err)
 }
 
-// below makes directories, which are for the owner and the group, whatever the umask.
-func below(dir string, names []string) (string, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return "", err
-	}
-	for _, name := range names {
-		dir = filepath.Join(dir, name)
-		err := os.Mkdir(dir, 0o770)
-		if err == nil {
-			err = os.Chmod(dir, 0o770)
+// directories makes a directory and those above it, which are for the owner and the group,
+// whatever the umask.
+func directories(dir string) error {
+	err := os.Mkdir(dir, 0o770)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := directories(filepath.Dir(dir)); err != nil {
+			return err
 		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
-		}
+		err = os.Mkdir(dir, 0o770)
 	}
-	return dir, nil
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return os.Chmod(dir, 0o770)
 }

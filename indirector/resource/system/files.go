@@ -314,6 +314,10 @@ func (s *System) Lchown(ctx context.Context, name string, o providers.Owner) err
 	return change(ctx, "chown", name, os.Lchown(name, o.UID, o.GID))
 }
 
+func (s *System) Chown(ctx context.Context, name string, o providers.Owner) error {
+	return change(ctx, "chown", name, os.Chown(name, o.UID, o.GID))
+}
+
 // change notes what was done.
 func change(ctx context.Context, what, name string, err error) error {
 	span := looked(ctx, what, name)

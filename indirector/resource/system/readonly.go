@@ -105,6 +105,10 @@ func (readOnly) Lchown(_ context.Context, name string, _ providers.Owner) error 
 	return refuse("chown", name)
 }
 
+func (readOnly) Chown(_ context.Context, name string, _ providers.Owner) error {
+	return refuse("chown", name)
+}
+
 func (readOnly) SetContext(_ context.Context, name, _ string) error {
 	return refuse("label", name)
 }
@@ -124,6 +128,12 @@ var looks = map[string][]string{
 	"dnf":          {"module list …", "check-update"},
 	"yum":          {"check-update"},
 	"systemctl":    {"list-unit-files …", "is-active …", "is-enabled …", "show …", "cat …"},
+	"gem":          {"list --local"},
+	"pip":          pips,
+	"pip2":         pips,
+	"pip3":         pips,
+	"pip-2":        pips,
+	"pip-python":   pips,
 	"crontab":      {"-l", "-u * -l"},
 	"mount":        {""},
 	"getent":       {"passwd", "group"},
@@ -134,6 +144,8 @@ var looks = map[string][]string{
 	"chkconfig":    {"*"},
 	"diff":         {"…"},
 }
+
+var pips = []string{"--version", "freeze", "freeze --all"}
 
 // Looks reports whether a command only looks.
 func Looks(c providers.Command) bool {

@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,6 +24,8 @@ func (t *transaction) resolved(c *model.Catalog) (*model.Catalog, error) {
 			case t.plan != nil:
 				t.plan.unresolved[r.Ref()] = fmt.Sprintf("%s: %v", p.Key.Text(), err)
 				v = p.Value
+			case errors.Is(err, errors.ErrUnsupported):
+				v = p.Value // the resource fails when it is its turn
 			default:
 				return nil, err
 			}

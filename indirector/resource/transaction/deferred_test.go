@@ -3,6 +3,8 @@ package transaction_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"indirtui/indirector/data"
@@ -79,5 +81,45 @@ func TestRunDeferred(t *testing.T) {
 				t.Errorf("exit %d, %v, got the files %v", result.Exit, result.Err, got)
 			}
 		})
+	}
+}
+
+// TestDeferredUnsupported: a resource whose value only Ruby could compute fails alone; what
+// depends on it is skipped, and one that its tags leave out does not fail. Rule RES-CONV-03.
+func TestDeferredUnsupported(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	m := p.system(systemtest.Case{}, p.settings())
+	const ruby = `{"__ptype": "Deferred", "name": "ruby", "arguments": []}`
+	for tags, want := range map[string]string{"": "failed skipped changed", "other": "skipped skipped changed"} {
+		settings := agent(m)
+		if tags != "" {
+			settings.Tags = []string{tags}
+		}
+		got := transaction.Run(t.Context(), catalogOf(t, []byte(`{"name": "n", "version": 1, "catalog_format": 2, "environment": "production", "edges": [], "classes": [], "resources": [
+			{"type": "Notify", "title": "a", "kind": "compilable_type", "parameters": {"message": `+ruby+`}},
+			{"type": "Notify", "title": "b", "kind": "compilable_type", "parameters": {"require": "Notify[a]"}},
+			{"type": "Notify", "title": "c", "kind": "compilable_type", "tags": ["other"]}]}`)), transaction.Options{
+			Settings: settings, System: m, Types: allTypes(), Resolve: func(context.Context, data.Value) (data.Value, error) {
+				return data.Value{}, fmt.Errorf("Function 'ruby' is written in Ruby: %w", errors.ErrUnsupported)
+			},
+		})
+		if got.Err != nil {
+			t.Fatal(got.Err)
+		}
+		var all []string
+		for _, s := range got.Report.Statuses[:3] {
+			switch {
+			case s.Failed:
+				all = append(all, "failed")
+			case s.Skipped:
+				all = append(all, "skipped")
+			case s.Changed:
+				all = append(all, "changed")
+			}
+		}
+		if got := strings.Join(all, " "); got != want {
+			t.Errorf("tags %q: got %s, want %s", tags, got, want)
+		}
 	}
 }

@@ -63,14 +63,14 @@ func (l *logger) resource(r *Resource, level, message string) {
 // property logs an event of a property.
 func (l *logger) property(r *Resource, property, level, message string) {
 	if l.keeps(level) {
-		l.write(level, message, logSource{r.Path() + "/" + property, r})
+		l.write(level, message, logSource{r.propertyPath(property), r})
 	}
 }
 
 // ofProperty logs what a property logs itself: it has its name for a tag.
 func (l *logger) ofProperty(r *Resource, property, level, message string) {
 	if l.keeps(level) {
-		l.write(level, message, logSource{r.Path() + "/" + property, r}, property)
+		l.write(level, message, logSource{r.propertyPath(property), r}, property)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,12 +33,7 @@ func TestGoldenRalOrder(t *testing.T) {
 			w := &probetest.World{Root: p.dir + "/root"}
 			m := p.system(systemtest.Case{}, p.settings(run))
 			got := transaction.Run(t.Context(), catalogOf(t, p.expand(row["catalog"])), transaction.Options{
-				Settings: agent(m), System: m, Types: allTypes(), Provider: func(r *types.Resource) providers.Provider {
-					if probe := w.Provider(r); probe != nil {
-						return probe
-					}
-					return nothing{}
-				},
+				Settings: agent(m), System: m, Types: allTypes(), Provider: w.Provider,
 			})
 			compareOrder(t, p, row, got)
 		})
@@ -130,6 +124,5 @@ func logRowOf(p place, l model.Log, full bool) logRow {
 	if full {
 		row.Tags = l.Tags
 	}
-	row.Message = strings.TrimSuffix(row.Message, "\r")
 	return row
 }

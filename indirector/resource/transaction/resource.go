@@ -85,6 +85,11 @@ func (r *Resource) Path() string {
 	return r.path
 }
 
+// propertyPath is the source of the log lines of a property: it has what contains r now.
+func (r *Resource) propertyPath(property string) string {
+	return "/" + strings.Join(append(r.Containment(), property), "/")
+}
+
 // Containment has what contains r, the outermost first, and r.
 func (r *Resource) Containment() []string {
 	var up []*Resource

@@ -178,6 +178,9 @@ func (t *transaction) writeNames(file, what string, names []string) {
 func (t *transaction) applied(c *model.Catalog) (err error) {
 	begin := t.System.Now()
 	t.identify(c)
+	if t.state != nil && t.state.strange { // Puppet reads it once more
+		t.log.puppet("err", corrupted)
+	}
 	err = t.evaluate()
 	if err == nil {
 		t.time("transaction_evaluation", t.System.Now().Sub(begin))

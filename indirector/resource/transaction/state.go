@@ -19,12 +19,15 @@ type state struct {
 	file    string
 	names   []string // of resources, in order
 	entries map[string]*entry
+	strange bool // the file has something else
 }
 
 type entry struct {
 	names  []string
 	values map[string]data.Value
 }
+
+const corrupted = "State got corrupted"
 
 // loadState reads the state file. log takes what is wrong with it: that is not part of
 // a report, because the agent reads it before it keeps lines.
@@ -35,7 +38,8 @@ func loadState(file string, keep bool, log func(level, message string)) *state {
 		return s
 	}
 	if doc.Kind() != data.Hash {
-		log("err", "State got corrupted")
+		log("err", corrupted)
+		s.strange = true
 		return s
 	}
 	for _, p := range doc.Hash() {

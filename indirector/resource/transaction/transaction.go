@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,9 @@ type Options struct {
 	// or nil. It may be nil itself.
 	Provider func(r *types.Resource) providers.Provider
 	// Resolve returns a value of the catalog without anything deferred, and with rich data
-	// as values. If it is nil, what is deferred fails. In a plan it must only look.
+	// as values. If it is nil, what is deferred fails. In a plan it must only look. A resource
+	// whose value is errors.ErrUnsupported, as a function in Ruby may be, fails alone; another
+	// error ends the run.
 	Resolve  func(ctx context.Context, v data.Value) (data.Value, error)
 	Observer Observer // may be nil
 	// Request applies a resource by a request of its own, whose terminus takes it: see
@@ -127,7 +130,7 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 	if t.Host == nil {
 		t.Host = t.System
 	}
-	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources, Buckets: t.Buckets}
+	t.native = &providers.Set{Log: t.providerLine, Sources: t.Sources, Buckets: t.Buckets, Noop: t.noopOf}
 	t.log = logger{t.LogLevel, &t.report.Logs, o.Log, t.now}
 	return t
 }
@@ -135,9 +138,12 @@ func newTransaction(ctx context.Context, o Options) *transaction {
 func (t *transaction) now() model.Time { return model.At(t.System.Now()) }
 
 // noop reports whether a resource is only looked at.
-func (t *transaction) noop(r *Resource) bool {
-	if r.RAL != nil && t.plan == nil {
-		if v := r.RAL.Value("noop"); !v.IsNil() {
+func (t *transaction) noop(r *Resource) bool { return t.noopOf(r.RAL) }
+
+// noopOf is noop of what may be nil.
+func (t *transaction) noopOf(ral *types.Resource) bool {
+	if ral != nil && t.plan == nil {
+		if v := ral.Value("noop"); !v.IsNil() {
 			return v.Truthy()
 		}
 	}
@@ -283,8 +289,9 @@ func (t *transaction) evaluateOne(r *Resource) error {
 	if t.unknown(r) {
 		return nil
 	}
-	if err := t.resolve(r); err != nil {
-		return err
+	unresolved := t.resolve(r)
+	if unresolved != nil && !errors.Is(unresolved, errors.ErrUnsupported) {
+		return unresolved
 	}
 	t.propagate(r)
 	s, err := t.skipped(r)
@@ -300,7 +307,13 @@ func (t *transaction) evaluateOne(r *Resource) error {
 		t.after(r, Answer{Step: step, Text: skippedText, Because: s.because, Detail: s.detail, Chain: s.chain})
 		return nil
 	}
-	st, err := t.status(r), t.passed(r)
+	st := t.status(r)
+	if unresolved != nil {
+		t.failBecause(st, unresolved)
+		t.after(r, Answer{Step: Retrieve, Text: "failed", Err: unresolved})
+		return nil
+	}
+	err = t.passed(r)
 	switch {
 	case isLeftOut(err):
 		t.leftOut(r, Dependencies, err)

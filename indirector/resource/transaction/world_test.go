@@ -110,6 +110,7 @@ var rubys = []struct {
 	{regexp.MustCompile(`(?m)^((?:---|\+\+\+) .*\t).*$`), "$1<TIME>"},
 	{regexp.MustCompile(`/\S*/puppet-file\b`), "@TMPFILE@"},
 	{conversion, "value <RUBY> in class $1: <RUBY>"},
+	{regexp.MustCompile(`\b20(2[4-9]|[3-9]\d)-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( ?(UTC|[+-]\d\d:?\d\d|Z))?`), "<TIME>"},
 }
 
 func (p place) norm(s string) string {

@@ -89,8 +89,11 @@ func validateCommand(r *Resource, v data.Value) error {
 	}
 	program := Program(v)
 	path := data.OfString(program)
-	if program == "" && (v.Kind() == data.String || v.Len() == 0) {
+	switch {
+	case v.Kind() == data.List && v.Len() == 0 || v.Kind() == data.String && strings.Trim(v.Str(), " ") == "":
 		path = data.Value{} // the first word of nothing
+	case v.Kind() == data.List:
+		path = first(v)
 	}
 	if r.absolute(path) || r.Has("path") {
 		return nil

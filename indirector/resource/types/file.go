@@ -2,6 +2,7 @@ package types
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -162,6 +163,8 @@ func validateFile(r *Resource) error {
 		return refuse("You cannot specify source when using checksum 'none'")
 	case (kind == "none" || kind == "ctime" || kind == "mtime") && !r.Value("content").IsNil():
 		return refuse("You cannot specify content when using checksum '%s'", kind)
+	case kind != "" && !slices.Contains(Checksums, kind) && !r.Value("content").IsNil():
+		return refuse("there is no checksum '%s'", kind)
 	}
 	if !r.Value("recurse").Truthy() && r.Has("recurselimit") {
 		r.log("warning", "Possible error: recurselimit is set but not recurse, no recursion will happen")
@@ -175,7 +178,7 @@ func (r *Resource) settleContent() error {
 		r.values["content"].should = []data.Value{data.OfString(Sum(checksumKind(r), *text))}
 	}
 	sum := r.Value("checksum_value")
-	if sum.IsNil() {
+	if !sum.Truthy() {
 		return nil
 	}
 	if kind := r.Value("checksum"); !kind.IsNil() && !validChecksum(kind.Text(), sum.Text()) {

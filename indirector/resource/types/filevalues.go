@@ -191,7 +191,9 @@ func showModeValue(_ *Resource, v data.Value) string {
 
 // mungeBackup: true is an extension. Rule RES-FILE-18.
 func mungeBackup(_ *Resource, v data.Value) (data.Value, error) {
-	v = first(v)
+	if v = first(v); v.Kind() == data.List { // an empty one
+		v = data.Value{}
+	}
 	switch word(v) {
 	case "false":
 		return data.OfBool(false), nil
@@ -224,11 +226,11 @@ func mungeRecurseLimit(_ *Resource, v data.Value) (data.Value, error) {
 	return v, refuse("Invalid recurselimit value %s", v.Inspect())
 }
 
-func validateIgnore(_ *Resource, v data.Value) error {
+func validateIgnore(r *Resource, v data.Value) error {
 	if k := v.Kind(); k == data.List || k == data.String || k == data.Bool && !v.Bool() {
 		return nil
 	}
-	return refuse("Ignore must be a string or an Array")
+	return r.at(refuse("Ignore must be a string or an Array"))
 }
 
 func mungeSourcePermissions(r *Resource, v data.Value) (data.Value, error) {

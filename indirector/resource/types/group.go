@@ -91,12 +91,12 @@ func membership(name, doc string) *Attribute {
 
 var signedDigits = regexp.MustCompile(`(?m)^[-0-9]+$`)
 
-func mungeGID(_ *Resource, v data.Value) (data.Value, error) {
+func mungeGID(r *Resource, v data.Value) (data.Value, error) {
 	if v.Kind() != data.String {
 		return v, nil
 	}
 	if !signedDigits.MatchString(v.Str()) {
-		return v, refuse("Invalid GID %s", v.Str())
+		return v, r.at(refuse("Invalid GID %s", v.Str()))
 	}
 	return integer(v.Str())
 }
