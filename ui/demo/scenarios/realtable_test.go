@@ -1,0 +1,113 @@
+package scenarios_test
+
+// A real is how a situation comes about on real Puppet, or why it does not.
+type real struct {
+	id, variant string // the first variant whose name contains it
+	app         string // agent, apply, server, device
+	script      string // Ruby: its last request is the one that is shown,
+	shows       string // of this indirection; "" is any
+	not         string // why there is no script
+}
+
+// reals are the fifty. Files, settings and servers are those of the scenario.
+var reals = []real{
+	{id: "S-01", app: "agent", script: `
+c = configurer
+c.send(:retrieve_new_catalog, facts, {})
+find(:catalog, 'n1', :facts_for_catalog => facts)
+date("#{Puppet[:client_datadir]}/catalog/n1.json", 3 * 86400 + 3600)
+c.send(:retrieve_catalog, facts, {})`},
+	{id: "S-02", app: "agent", script: `
+c = configurer
+find(:catalog, 'n1', :facts_for_catalog => facts)
+c.send(:retrieve_catalog, facts, {})`},
+	{id: "S-03", app: "agent", script: `
+Puppet::Resource::Catalog.indirection.cache.save(Puppet::Indirector::Request.new(:catalog, :save, 'n1', Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production))))
+date("#{Puppet[:client_datadir]}/catalog/n1.json", 40 * 86400)
+Puppet[:use_cached_catalog] = true
+configurer.send(:retrieve_catalog, facts, {})`},
+	{id: "S-04", app: "server", not: "later"},
+	{id: "S-05", app: "agent", script: `
+find(:facts, 'n1')
+expire_in("#{Puppet[:clientyamldir]}/facts/n1.yaml", 17 * 60 + 2)
+find(:facts, 'n1')`},
+	{id: "S-06", app: "server", script: `
+find(:node, 'n1')
+date("#{Puppet[:yamldir]}/node/n1.yaml", 30 * 86400)
+find(:node, 'n1')`},
+	{id: "S-07", app: "server", script: `failing { find(:node, 'n1') }`},
+	{id: "S-08", app: "server", script: `find(:node, 'n1')`},
+	{id: "S-09", variant: "not there", app: "server", script: `failing { find(:node, 'n1') }`},
+	{id: "S-09", variant: "not executable", app: "server", script: `
+File.write("#{DIR}/bin/enc", "#!/bin/sh\n")
+File.chmod(0644, "#{DIR}/bin/enc")
+failing { find(:node, 'n1') }`},
+	{id: "S-10", variant: "server section on an agent", app: "agent", script: `find(:facts, 'n1')`},
+	{id: "S-10", variant: "master section on an agent", app: "agent", script: `find(:facts, 'n1')`},
+	{id: "S-10", variant: "agent section for apply", app: "apply", script: `find(:facts, 'n1')`},
+	{id: "S-10", variant: "misspelled", app: "agent", script: `find(:facts, 'n1')`},
+	{id: "S-11", not: "later"},
+	{id: "S-12", not: "later"},
+	{id: "S-13", not: "Puppet does not start with it, so that it asks nothing"},
+	{id: "S-14", app: "agent", script: `
+find(:facts, 'n1')
+expire_in("#{Puppet[:clientyamldir]}/facts/n1.yaml", -300)
+find(:facts, 'n1', :ignore_terminus => true)`},
+	{id: "S-15", app: "agent", script: `
+find(:node, 'n1')
+configurer.send(:current_server_specified_environment, 'production', 'production', :report => Puppet::Transaction::Report.new)`},
+	{id: "S-16", app: "server", script: `
+find(:catalog, 'n1', :environment => Puppet.lookup(:environments).get(:production), :check_environment => 'true', :node => 'n1')`},
+	{id: "S-17", app: "agent", script: `find(:node, 'n1', :environment => Puppet::Node::Environment.remote(:zz))`},
+	{id: "S-18", variant: "about the node", app: "agent", script: `find(:node, 'n1')`},
+	{id: "S-18", variant: "about the environment", app: "agent", script: `find(:node, 'n1', :environment => Puppet::Node::Environment.remote(:production))`},
+	{id: "S-18", variant: "over the network", app: "agent", script: `find(:node, 'n1')`},
+	{id: "S-18", variant: "somebody else", app: "agent", script: `find(:node, 'n1')`},
+	{id: "S-19", app: "agent", script: `find(:file_bucket_file, 'filebucket://other.example.com:8140/md5/e1c06d85ae7b8b032bef47e42e4c08f9')`},
+	{id: "S-20", app: "agent", script: `
+file = Puppet::FileBucket::File.new('text of a file')
+of(:file_bucket_file).save(file, file.name + '//etc/motd')
+find(:file_bucket_file, file.name)`},
+	{id: "S-21", app: "agent", script: `
+file = Puppet::FileBucket::File.new('text of a file')
+of(:file_bucket_file).save(file, file.name + '//etc/motd')
+find(:file_bucket_file, file.name + '//etc/issue')`},
+	{id: "S-22", app: "agent", script: `
+failing { find(:file_bucket_file, 'md5/ad0234829205b9033196ba818f7a872b') }`},
+	{id: "S-23", app: "apply", script: `find(:file_metadata, 'puppet:///modules/m/f')`},
+	{id: "S-24", not: "later"},
+	{id: "S-25", app: "agent", not: "later"},
+	{id: "S-26", not: "later"},
+	{id: "S-27", not: "later"},
+	{id: "S-28", not: "later"},
+	{id: "S-29", app: "server", script: `
+FileUtils.rm_rf(Puppet[:yamldir])
+failing { of(:node).save(Puppet::Node.new('n1')) }`},
+	{id: "S-30", app: "server", script: `find(:node, 'n1')`},
+	{id: "S-31", not: "later"},
+	{id: "S-32", app: "agent", script: `
+configurer.send(:send_report, Puppet::Transaction::Report.new)`},
+	{id: "S-33", app: "device", script: `of(:report).save(Puppet::Transaction::Report.new)`},
+	{id: "S-34", app: "agent", script: `failing { find(:node, 'n1') }`},
+	{id: "S-35", not: "later"},
+	{id: "S-36", app: "server", script: `failing { of(:node).head('n1') }`},
+	{id: "S-37", app: "server", script: `of(:node).search('n1')`},
+	{id: "S-38", app: "server", script: `of(:facts).search('x', 'facts.os.family.eq' => 'Debian')`},
+	{id: "S-39", not: "later"},
+	{id: "S-40", not: "later"},
+	{id: "S-41", not: "later"},
+	{id: "S-42", not: "later"},
+	{id: "S-43", not: "this program has no such scenario: its agent asks for the node in each run"},
+	{id: "S-44", app: "server", script: `of(:node).destroy('n1')`},
+	{id: "S-45", app: "apply", script: `find(:file_metadata, 'puppet:///modules/m/a%20b')`},
+	{id: "S-46", not: "Puppet fails where this program goes on and explains that Puppet would fail"},
+	{id: "S-47", app: "server", script: `failing { find(:file_metadata, 'nomount/f', :node => 'web01.example.com') }`},
+	{id: "S-48", app: "agent", script: `find(:file_metadata, "#{ENV['URL']}/motd")`},
+	{id: "S-49", app: "server", script: `failing { find(:facts, 'n1') }`},
+	{id: "S-50", app: "agent", script: `
+find(:facts, 'n1')
+path = "#{Puppet[:clientyamldir]}/facts/n1.yaml"
+expire_in(path, -1800)
+date(path, 0)
+find(:facts, 'n1')`},
+}
