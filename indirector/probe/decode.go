@@ -419,6 +419,7 @@ func (d *decoder) end(w store.Watched) {
 	if o != nil && o.held {
 		d.release(number, o, errors.New("it has ended"))
 	}
+	explain(t, &d.process)
 	id := t.ID // the trace is the Store's then
 	d.o.end(t)
 	d.count(func(p *Process) { p.Requests++; delete(d.running, id) })

@@ -1,6 +1,6 @@
 # What goes around Puppet's own methods. Those that are always there do nothing
 # but look for a listener; the others come when there has been one.
-%w[text places routes local taps].each { |file| require File.join(IndirtuiProbe::HOME, file) }
+%w[text places routes local taps clues].each { |file| require File.join(IndirtuiProbe::HOME, file) }
 
 module IndirtuiProbe
   # Names of Puppet that are not public, and what is not seen without each.
@@ -133,6 +133,15 @@ module IndirtuiProbe
         [[PrepareHook, :prepare], [AuthorizeHook, :check_authorization], [CacheHook, :find_in_cache], [TerminusHook, :terminus]].each do |mod, name|
           prepend_to(c, mod, [name])
         end
+        commands
+      end
+
+      # The commands of termini.
+      def commands
+        execution = ::Puppet::Util.const_defined?(:Execution, false) && ::Puppet::Util::Execution
+        return unless execution && ::Puppet::Indirector.autoload?(:Exec) || ::Puppet::Indirector.const_defined?(:Exec, false)
+        prepend_to(::Puppet::Indirector::Exec, ExecHook, [:execute])
+        prepend_to(execution.singleton_class, PosixHook, [:execute_posix])
       end
 
       # The other side wants other termini: what Puppet asks for them is hooked.

@@ -117,6 +117,8 @@ module IndirtuiProbe
 
     def settle_find
       settle_find_so_far
+      # Nothing foreign is called for others: names may be anything.
+      @named = @result.name if defined?(::Puppet::Resource::Catalog) && ::Puppet::Resource::Catalog === @result && @result.name != @key
       if @hit
         @steps[TERMINUS], @steps[EXPIRY_SET], @steps[CACHE_WRITE] = HIT[TERMINUS], HIT[EXPIRY_SET], HIT[CACHE_WRITE]
         @steps[FILTER] = @primary.respond_to?(:filter) ? NOT_FILTERED : NO_FILTER
@@ -322,6 +324,7 @@ module IndirtuiProbe
       b << ',"spans":[' << @spans.join(',') << ']' if @spans
       b << ',"faults":[' << @faults.map { |f| fault_json(f) }.join(',') << ']' if @faults
       append_notes(b) if @note_lines || @left_out
+      b << ",\"named\":#{Text.json(Text.of(@named))}" if @named
       b << ',"changes":[' << @touched.map { |t| Text.json(t) }.join(',') << ']' if @touched
       b << ",\"held\":#{@held}" if @held > 0
       b << ",\"error\":#{Text.json(error_text)}" if @error

@@ -5,8 +5,10 @@ module IndirtuiProbe
   # not been read when routes are set.
   class Choice
     attr_reader :value, :terminus, :by, :setting
+    attr_accessor :who, :at # what a user would call it, and when it was: of code only
 
     def initialize(value, by, path, line, setting = nil, around = nil)
+      @around = around
       @value = value
       @terminus = value.to_s
       @symbol = Symbol === value
@@ -14,20 +16,19 @@ module IndirtuiProbe
       @path = path
       @line = line
       @setting = setting
-      @around = around
     end
 
     def place
       @place ||= case @by
                  when 'setting', 'storeconfigs' then "setting #{@setting}, #{Settings.place(@setting)}"
                  when 'routes file' then Settings.route_place(*@around)
-                 else @line ? "#{Places.short(@path)}:#{@line}" : @path
+                 else [@who, @line ? "#{Places.short(@path)}:#{@line}" : @path].compact.join(', ')
                  end
     end
 
     def json
       @json ||= "{\"terminus\":#{Text.json(@terminus)},\"by\":\"#{@by}\",\"place\":#{Text.json(place)}" +
-                (@setting ? ",\"setting\":#{Text.json(@setting.to_s)}" : '') + (@symbol ? ',"symbol":true}' : '}')
+                (@setting ? ",\"setting\":#{Text.json(@setting.to_s)}" : '') + (@at ? ",\"t\":\"#{@at.utc.strftime('%Y-%m-%dT%H:%M:%SZ')}\"" : '') + (@symbol ? ',"symbol":true}' : '}')
     end
   end
 
@@ -52,7 +53,8 @@ module IndirtuiProbe
       @head = ",\"terminus\":#{Text.json(@terminus)}" + (@cache.empty? ? '' : ",\"cache\":#{Text.json(@cache)}") +
               (first ? ",\"setby\":\"#{first.by}\"" : '') + (cache ? ",\"csetby\":\"#{cache.by}\"" : '')
       @key = "\"ind\":#{@name},\"terminus\":#{Text.json(@terminus)},\"cache\":#{Text.json(@cache)}," \
-             "\"primary\":[#{primary.map { |c| c.json }.join(',')}],\"caches\":[#{caches.map { |c| c.json }.join(',')}]"
+             "\"primary\":[#{(Unused.of(name, :terminus) + primary.map { |c| c.json }).join(',')}]," \
+             "\"caches\":[#{(Unused.of(name, :cache) + caches.map { |c| c.json }).join(',')}]"
     end
 
     # The beginning of what a line has of a request.
@@ -120,8 +122,19 @@ module IndirtuiProbe
         when label == 'terminus_class' then named(value, indirection.terminus_setting)
         when label == 'configure_routes' then Choice.new(value, 'routes file', path, line, nil, [indirection.name, slot])
         when path.end_with?('/puppet/defaults.rb') then Choice.new(value, 'storeconfigs', path, line, :storeconfigs)
-        else Choice.new(value, kind(path, global), path, line)
+        else by_code(value, path, line, global)
         end
+      end
+
+      def by_code(value, path, line, global)
+        choice = Choice.new(value, kind(path, global), path, line)
+        case choice.by
+        when 'thread' then choice.who = "thread #{Thread.current.name}" if Thread.current.respond_to?(:name) && Thread.current.name
+        when 'face'
+          choice.who = Places.face
+          choice.at = Time.now unless path.end_with?('/indirector/face.rb') # which takes it back
+        end
+        choice
       end
 
       def kind(path, global)
@@ -192,7 +205,7 @@ module IndirtuiProbe
     NAMES = [:certname, :server, :serverport, :server_list, :environment, :confdir, :vardir, :route_file, :node_terminus, :catalog_terminus,
              :catalog_cache_terminus, :node_cache_terminus, :facts_terminus, :data_binding_terminus, :default_file_terminus, :storeconfigs,
              :storeconfigs_backend, :external_nodes, :usecacheonfailure, :use_cached_catalog, :noop, :report, :reports, :static_catalogs,
-             :http_read_timeout, :http_connect_timeout, :runtimeout, :runinterval, :environment_timeout].freeze
+             :report_server, :digest_algorithm, :http_read_timeout, :http_connect_timeout, :runtimeout, :runinterval, :environment_timeout].freeze
 
     class << self
       def value(name)
@@ -221,7 +234,7 @@ module IndirtuiProbe
         settings = ::Puppet.settings
         return 'command line' if settings.respond_to?(:set_by_cli?) && settings.set_by_cli?(name)
         line = conf_line(name)
-        line ? "puppet.conf:#{line}" : default?(name) ? 'default' : "application #{IndirtuiProbe.application}"
+        line ? "puppet.conf:#{line[0]} [#{line[1]}]" : default?(name) ? 'default' : "application #{IndirtuiProbe.application}"
       rescue Fault
         'default'
       end
@@ -253,7 +266,7 @@ module IndirtuiProbe
         section = 'main'
         lines(::Puppet[:config]).each_with_index do |l, i|
           if l =~ /\A\s*\[([\w.-]+)\]/ then section = $1
-          elsif l =~ /\A\s*(\w+)\s*=/ && $1 == name.to_s then at[section] = i + 1
+          elsif l =~ /\A\s*(\w+)\s*=/ && $1 == name.to_s then at[section] = [i + 1, section]
           end
         end
         at[sections.last] || at['master'] || at['main'] || at.values.first
@@ -265,7 +278,7 @@ module IndirtuiProbe
       end
 
       # The line of routes.yaml that has the slot of an indirection.
-      def route_place(indirection, slot)
+      def route_place(indirection, slot, any = false)
         path = ::Puppet[:route_file].to_s
         above = []
         line = lines(path).each_with_index.find do |l, _|
@@ -275,7 +288,7 @@ module IndirtuiProbe
           above.pop while above[-1] && above[-1][0] >= depth
           above << [depth, name]
           # {terminus: yaml} may stand on the line of the indirection
-          next unless above[0][1] == IndirtuiProbe.application || %w[master server].include?(above[0][1]) && server?
+          next unless any || above[0][1] == IndirtuiProbe.application || %w[master server].include?(above[0][1]) && server?
           above[-1][1] == slot.to_s && above[-2] && above[-2][1] == indirection.to_s || name == indirection.to_s && l =~ /:\s*\{.*\b#{slot}\b/
         end
         File.basename(path) + (line ? ":#{line[1] + 1}" : '')

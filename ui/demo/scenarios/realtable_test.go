@@ -6,6 +6,7 @@ type real struct {
 	app         string // agent, apply, server, device
 	script      string // Ruby: its last request is the one that is shown,
 	shows       string // of this indirection; "" is any
+	later       int    // so many of these come after it
 	not         string // why there is no script
 }
 
@@ -13,7 +14,6 @@ type real struct {
 var reals = []real{
 	{id: "S-01", app: "agent", script: `
 c = configurer
-c.send(:retrieve_new_catalog, facts, {})
 find(:catalog, 'n1', :facts_for_catalog => facts)
 date("#{Puppet[:client_datadir]}/catalog/n1.json", 3 * 86400 + 3600)
 c.send(:retrieve_catalog, facts, {})`},
@@ -46,8 +46,8 @@ failing { find(:node, 'n1') }`},
 	{id: "S-10", variant: "master section on an agent", app: "agent", script: `find(:facts, 'n1')`},
 	{id: "S-10", variant: "agent section for apply", app: "apply", script: `find(:facts, 'n1')`},
 	{id: "S-10", variant: "misspelled", app: "agent", script: `find(:facts, 'n1')`},
-	{id: "S-11", not: "later"},
-	{id: "S-12", not: "later"},
+	{id: "S-11", app: "agent", script: `failing { find(:catalog, 'n1') }`},
+	{id: "S-12", variant: "cache: false", app: "server", script: `find(:node, 'n1')`},
 	{id: "S-13", not: "Puppet does not start with it, so that it asks nothing"},
 	{id: "S-14", app: "agent", script: `
 find(:facts, 'n1')
@@ -76,16 +76,29 @@ find(:file_bucket_file, file.name + '//etc/issue')`},
 failing { find(:file_bucket_file, 'md5/ad0234829205b9033196ba818f7a872b') }`},
 	{id: "S-23", app: "apply", script: `find(:file_metadata, 'puppet:///modules/m/f')`},
 	{id: "S-24", not: "later"},
-	{id: "S-25", app: "agent", not: "later"},
-	{id: "S-26", not: "later"},
-	{id: "S-27", not: "later"},
-	{id: "S-28", not: "later"},
+	{id: "S-25", app: "agent", script: `
+of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+find(:catalog, 'n1')
+failing { find(:catalog, 'n1', :ignore_terminus => true) }`},
+	{id: "S-26", app: "agent", script: `
+of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('other', Puppet::Node::Environment.remote(:production)) }
+find(:catalog, 'n1', :ignore_cache => true, :ignore_cache_save => true)`},
+	{id: "S-27", app: "agent", script: `
+of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+find(:catalog, 'n1')`},
+	{id: "S-28", app: "agent", script: `
+of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+failing { find(:catalog, 'n1') }`},
 	{id: "S-29", app: "server", script: `
 FileUtils.rm_rf(Puppet[:yamldir])
 failing { of(:node).save(Puppet::Node.new('n1')) }`},
 	{id: "S-30", app: "server", script: `find(:node, 'n1')`},
-	{id: "S-31", not: "later"},
-	{id: "S-32", app: "agent", script: `
+	{id: "S-31", app: "apply", script: `
+Puppet.override(:current_environment => Puppet.lookup(:environments).get(:production)) do
+  node = Puppet::Node.new('n1', :environment => 'production')
+  2.times { find(:catalog, 'n1', :use_node => node, :environment => Puppet.lookup(:current_environment)) }
+end`},
+	{id: "S-32", app: "agent", later: 1, script: `
 configurer.send(:send_report, Puppet::Transaction::Report.new)`},
 	{id: "S-33", app: "device", script: `of(:report).save(Puppet::Transaction::Report.new)`},
 	{id: "S-34", app: "agent", script: `failing { find(:node, 'n1') }`},
@@ -93,16 +106,30 @@ configurer.send(:send_report, Puppet::Transaction::Report.new)`},
 	{id: "S-36", app: "server", script: `failing { of(:node).head('n1') }`},
 	{id: "S-37", app: "server", script: `of(:node).search('n1')`},
 	{id: "S-38", app: "server", script: `of(:facts).search('x', 'facts.os.family.eq' => 'Debian')`},
-	{id: "S-39", not: "later"},
-	{id: "S-40", not: "later"},
-	{id: "S-41", not: "later"},
+	{id: "S-39", app: "apply", script: `
+of(:facts).set_global_setting(:terminus_class, :memory)
+of(:facts).save(facts)
+Puppet::ApplicationSupport.configure_indirector_routes('apply')
+find(:facts, 'n1')`},
+	{id: "S-40", app: "catalog", script: `
+of(:catalog).terminus(:rest).define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+Puppet::Face[:catalog, :current].download
+find(:catalog, 'n1')`},
+	{id: "S-41", app: "server", script: `
+find(:facts, 'n1')
+worker = Thread.new do
+  of(:facts).terminus_class = :memory
+  find(:facts, 'n1')
+end
+worker.name = 'worker 1'
+worker.join`},
 	{id: "S-42", not: "later"},
 	{id: "S-43", not: "this program has no such scenario: its agent asks for the node in each run"},
 	{id: "S-44", app: "server", script: `of(:node).destroy('n1')`},
 	{id: "S-45", app: "apply", script: `find(:file_metadata, 'puppet:///modules/m/a%20b')`},
 	{id: "S-46", not: "Puppet fails where this program goes on and explains that Puppet would fail"},
 	{id: "S-47", app: "server", script: `failing { find(:file_metadata, 'nomount/f', :node => 'web01.example.com') }`},
-	{id: "S-48", app: "agent", script: `find(:file_metadata, "#{ENV['URL']}/motd")`},
+	{id: "S-48", app: "agent", script: `find(:file_metadata, "$URL/motd")`},
 	{id: "S-49", app: "server", script: `failing { find(:facts, 'n1') }`},
 	{id: "S-50", app: "agent", script: `
 find(:facts, 'n1')

@@ -136,7 +136,7 @@ func watchRuby(t *testing.T, ruby string, all []*played) *store.Store {
 	}
 	var scripts strings.Builder
 	for i, p := range all {
-		fmt.Fprintf(&scripts, "== %d|%s|%s\n%s\n", i, p.app, p.stage.Dir, p.script)
+		fmt.Fprintf(&scripts, "== %d|%s|%s\n%s\n", i, p.app, p.stage.Dir, p.stage.Expand(p.script))
 	}
 	file := filepath.Join(dir, "scenarios")
 	if err := os.WriteFile(file, []byte(scripts.String()), 0o600); err != nil {
@@ -187,9 +187,13 @@ func (p *played) shown(t *testing.T, log *store.Store) *traces.Trace {
 	}
 	suffix := fmt.Sprintf("-%d", p.pid)
 	_, last := log.Range()
+	later := p.later
 	for id := last; id > 0; id-- {
 		row, ok := log.Row(id)
 		if !ok || !strings.HasSuffix(row.Instance, suffix) || row.Parent != 0 || p.shows != "" && p.shows != row.Indirection {
+			continue
+		}
+		if later--; later >= 0 {
 			continue
 		}
 		tr, err := log.Trace(id)

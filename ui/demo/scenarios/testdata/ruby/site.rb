@@ -33,6 +33,7 @@ def start(name)
   app.initialize_app_defaults
   Puppet::ApplicationSupport.push_application_context(app.class.run_mode, app.class.get_environment_mode)
   app.options[:setdest] = true
+  app.preinit if name == 'device'
   app.setup if %w[agent apply device].include?(name)
   app.configure_indirector_routes
 end
