@@ -25,7 +25,7 @@ var answers = []rule{
 }
 
 // failures are those for requests that did.
-var failures = []rule{classifierFailed, noFormat, olderYAML, noDirectory, otherDigest, noMount}
+var failures = []rule{classifierFailed, noStore, noFormat, olderYAML, noDirectory, otherDigest, noMount}
 
 // parties are what users call termini of Puppet.
 var parties = map[string]string{
@@ -40,6 +40,7 @@ func explain(t *traces.Trace, p *Process) {
 	caller(t, p)
 	serverFailed(t, p)
 	stringRest(t)
+	passed(t, p)
 	if t.Error == "" {
 		for _, r := range answers {
 			if text := r(t, p); text != "" {
@@ -67,6 +68,24 @@ func decisive(t *traces.Trace) traces.Step {
 		return traces.CacheRead
 	}
 	return traces.Terminus
+}
+
+// passed is which setting named the terminus that another one passed a request on to,
+// and that some of those are only written.
+func passed(t *traces.Trace, p *Process) {
+	_, place := p.setting("storeconfigs_backend")
+	for i := range t.Spans {
+		if s := &t.Spans[i]; s.Kind == traces.Choose && place != "" && strings.HasPrefix(s.Name, "store_configs asks ") {
+			s.Because = traces.Because{Reason: traces.BySetting, About: "setting storeconfigs_backend, " + place}
+		}
+	}
+	cache := t.Passed(traces.CacheRead)
+	if cache == "" {
+		cache = t.Cache.Winner().Terminus
+	}
+	if q := &t.Steps[traces.CacheRead]; q.Answer == traces.Miss && (cache == "puppetdb_apply" || cache == "puppetdb" && t.Indirection != "facts") {
+		q.Because.Reason = traces.AlwaysNil
+	}
 }
 
 // setting returns a setting of the process, and where it was set.

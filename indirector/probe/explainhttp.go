@@ -40,7 +40,7 @@ func candidate(t *traces.Trace, p *Process, x *traces.Exchange) string {
 	if t.Indirection == "report" {
 		name = "report_server"
 	}
-	if list, _ := p.setting("server_list"); list != "" {
+	if _, place := p.setting("server_list"); place != "" && place != "default" {
 		name = "server_list"
 	}
 	_, place := p.setting(name)
@@ -96,4 +96,31 @@ func withoutDate(t *traces.Trace, _ *Process) string {
 		}
 	}
 	return "the server sends neither a checksum nor Last-Modified, so the file looks changed every time"
+}
+
+// noStore is about a PuppetDB of which no server has answered.
+func noStore(t *traces.Trace, _ *Process) string {
+	if t.Party != parties["puppetdb"] {
+		return ""
+	}
+	var why []string
+	for i := range t.Spans {
+		s := &t.Spans[i]
+		if s.Kind != traces.Network || s.Step != traces.Terminus {
+			continue
+		}
+		x, ok := s.HTTP()
+		if !ok || s.Err == "" {
+			return "" // it has answered
+		}
+		text := t.Wrong(&traces.Fault{Message: s.Err})
+		if strings.HasPrefix(text, "connection refused by ") {
+			text = "connection refused"
+		}
+		why = append(why, x.Server+": "+text)
+	}
+	if why == nil {
+		return ""
+	}
+	return "no PuppetDB answered: " + strings.Join(why, "; ")
 }

@@ -23,12 +23,24 @@ module IndirtuiProbe
         return unless keeps_files?(terminus) && String === key && key !~ ::Puppet::Indirector::BadNameRegexp
         path = terminus.path(key)
         stat = File.stat(path)
+        r.file = [step, path]
         r.span(step, 'file', "read #{File.basename(path)}", "#{stat.size} bytes", at, 0,
                [['path', path], ['bytes', stat.size.to_s], ['written', stat.mtime.dup.utc.strftime('%Y-%m-%dT%H:%M:%SZ')]])
       rescue SystemCallError
         nil
       rescue Fault => e
         IndirtuiProbe.fault(e)
+      end
+
+      # What is wrong with a file of JSON that could not be read, if that can be told from its end.
+      def hint(path)
+        return nil unless path.end_with?('.json') && (size = File.size(path)) <= Settings::LARGEST
+        return 'the file is empty' if size == 0
+        rest = Text.utf8(File.open(path, 'rb') { |f| f.read }).gsub(/"(?:[^"\\]|\\.)*"/m, '')
+        early = rest.include?('"') || rest.count('[{') > rest.count(']}')
+        early ? "the file has #{size} bytes, and ends too early" : nil
+      rescue SystemCallError
+        nil
       end
 
       # A bucket may have what it was asked for, for other paths.

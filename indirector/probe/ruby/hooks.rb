@@ -11,6 +11,8 @@ module IndirtuiProbe
     ['Puppet::Indirector::Indirection', :terminus, 'termini are not seen'],
     ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
     ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
+    ['Puppet::Indirector::Exec', :execute, 'commands of termini are not seen'],
+    ['Puppet::Util::Execution', :execute_posix, 'what commands write to their standard error is not seen'],
     ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
   ].freeze
 
@@ -133,15 +135,14 @@ module IndirtuiProbe
         [[PrepareHook, :prepare], [AuthorizeHook, :check_authorization], [CacheHook, :find_in_cache], [TerminusHook, :terminus]].each do |mod, name|
           prepend_to(c, mod, [name])
         end
-        commands
       end
 
-      # The commands of termini.
+      # There is a terminus whose answers are those of commands.
       def commands
-        execution = ::Puppet::Util.const_defined?(:Execution, false) && ::Puppet::Util::Execution
-        return unless execution && ::Puppet::Indirector.autoload?(:Exec) || ::Puppet::Indirector.const_defined?(:Exec, false)
+        return if @commands
+        @commands = true
         prepend_to(::Puppet::Indirector::Exec, ExecHook, [:execute])
-        prepend_to(execution.singleton_class, PosixHook, [:execute_posix])
+        prepend_to(::Puppet::Util::Execution.singleton_class, PosixHook, [:execute_posix], ::Puppet::Util::Execution)
       end
 
       # The other side wants other termini: what Puppet asks for them is hooked.

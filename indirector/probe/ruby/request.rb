@@ -4,7 +4,7 @@ module IndirtuiProbe
     include Steps
 
     attr_reader :link, :id, :verb, :key, :indirection, :at, :parent, :local, :steps, :route
-    attr_accessor :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
+    attr_accessor :file, :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
 
     MOST = 60 # spans, and as many faults and notes, in a line
     FLAGS = [:ignore_cache, :ignore_cache_save, :ignore_terminus, :fail_on_404].freeze
@@ -86,6 +86,8 @@ module IndirtuiProbe
       return if list.size >= MOST
       origin = NAMES[step].tr(' ', '-') + (terminus ? " #{terminus}" : '')
       hidden = Left === e ? '' : Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
+      hint = @file && @file[0] == step ? Clues.hint(@file[1]) : nil
+      hidden = "#{hint}\n#{hidden}" if hint
       list << [origin, NAMES[step], Text.message(e), hidden, shown, e]
     end
 

@@ -209,10 +209,11 @@ func (p *played) shown(t *testing.T, log *store.Store) *traces.Trace {
 	return nil
 }
 
-// inProcess is the first line of the scenario where this program plays it.
+// inProcess is the first line of the scenario where this program plays it. Its server
+// is another one, which has answered nothing yet.
 func (p *played) inProcess(t *testing.T) string {
 	t.Helper()
-	s, err := p.variant.Play(t.Context(), scenarios.Options{Dir: t.TempDir(), Specs: termini.Specs(), Termini: termini.All()})
+	s, err := p.find(t).Play(t.Context(), scenarios.Options{Dir: t.TempDir(), Specs: termini.Specs(), Termini: termini.All()})
 	if s != nil {
 		defer func() { _ = s.Close() }()
 	}
