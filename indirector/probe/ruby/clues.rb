@@ -125,6 +125,8 @@ module IndirtuiProbe
 
   module Hooks
     module ExecHook
+      private
+
       def execute(command, arguments)
         r = IndirtuiProbe.top
         r && r.step == Steps::TERMINUS ? Clues.command(r, command) { super } : super

@@ -11,7 +11,6 @@ module IndirtuiProbe
     ['Puppet::Indirector::Indirection', :terminus, 'termini are not seen'],
     ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
     ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
-    ['Puppet::Indirector::Exec', :execute, 'commands of termini are not seen'],
     ['Puppet::Util::Execution', :execute_posix, 'what commands write to their standard error is not seen'],
     ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
   ].freeze
@@ -137,11 +136,12 @@ module IndirtuiProbe
         end
       end
 
-      # There is a terminus whose answers are those of commands.
-      def commands
+      # The commands of a terminus.
+      def commands(terminus)
+        return unless defined?(::Puppet::Indirector::Exec) && ::Puppet::Indirector::Exec === terminus
+        terminus.singleton_class.send(:prepend, ExecHook) if terminus.respond_to?(:execute, true)
         return if @commands
         @commands = true
-        prepend_to(::Puppet::Indirector::Exec, ExecHook, [:execute])
         prepend_to(::Puppet::Util::Execution.singleton_class, PosixHook, [:execute_posix], ::Puppet::Util::Execution)
       end
 

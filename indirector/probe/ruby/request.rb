@@ -122,14 +122,13 @@ module IndirtuiProbe
       # Nothing foreign is called for others: names may be anything.
       @named = @result.name if defined?(::Puppet::Resource::Catalog) && ::Puppet::Resource::Catalog === @result && @result.name != @key
       if @hit
-        @steps[TERMINUS], @steps[EXPIRY_SET], @steps[CACHE_WRITE] = HIT[TERMINUS], HIT[EXPIRY_SET], HIT[CACHE_WRITE]
+        @steps[TERMINUS] = options_hash[:ignore_terminus] ? refused_terminus : HIT[TERMINUS]
+        @steps[EXPIRY_SET], @steps[CACHE_WRITE] = HIT[EXPIRY_SET], HIT[CACHE_WRITE]
         @steps[FILTER] = @primary.respond_to?(:filter) ? NOT_FILTERED : NO_FILTER
         return
       end
       return if @failed # the error was cleared
-      unless @terminus_done
-        @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
-      end
+      @steps[TERMINUS] = refused_terminus unless @terminus_done
       if !@terminus_done || @terminus_answer.nil?
         @steps[EXPIRY_SET], @steps[FILTER] = NO_RESULT[EXPIRY_SET], NO_RESULT[FILTER]
         @steps[CACHE_WRITE] = cache? ? NO_RESULT[CACHE_WRITE] : NO_CACHE[CACHE_WRITE]
@@ -137,6 +136,10 @@ module IndirtuiProbe
       end
       @steps[CACHE_WRITE] = unwritten unless @wrote
       @steps[FILTER] = NO_FILTER unless @filtered
+    end
+
+    def refused_terminus
+      Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
     end
 
     # Why the cache was not written although there was something.
@@ -159,9 +162,7 @@ module IndirtuiProbe
 
     def settle_store
       return if @failed
-      if !@terminus_done && @verb == :save
-        @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
-      end
+      @steps[TERMINUS] = refused_terminus if !@terminus_done && @verb == :save
       @steps[CACHE_WRITE] = unwritten unless @wrote
     end
 

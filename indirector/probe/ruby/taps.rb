@@ -16,7 +16,7 @@ module IndirtuiProbe
           return if @tapped[terminus]
           has = (VERBS + [:validate, :filter]).select { |v| terminus.respond_to?(v) }
           terminus.singleton_class.send(:prepend, @modules[has] ||= around(has))
-          Hooks.commands if defined?(::Puppet::Indirector::Exec) && ::Puppet::Indirector::Exec === terminus
+          Hooks.commands(terminus)
           @tapped = @tapped.dup.compare_by_identity.merge!(terminus => indirection)
         end
       rescue Fault => e
