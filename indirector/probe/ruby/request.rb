@@ -4,7 +4,7 @@ module IndirtuiProbe
     include Steps
 
     attr_reader :link, :id, :verb, :key, :indirection, :at, :parent, :local, :steps, :route
-    attr_accessor :file, :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
+    attr_accessor :file, :choosing, :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
 
     MOST = 60 # spans, and as many faults and notes, in a line
     FLAGS = [:ignore_cache, :ignore_cache_save, :ignore_terminus, :fail_on_404].freeze

@@ -122,16 +122,16 @@ module IndirtuiProbe
         when label == 'terminus_class' then named(value, indirection.terminus_setting)
         when label == 'configure_routes' then Choice.new(value, 'routes file', path, line, nil, [indirection.name, slot])
         when path.end_with?('/puppet/defaults.rb') then Choice.new(value, 'storeconfigs', path, line, :storeconfigs)
-        else by_code(value, path, line, global)
+        else by_code(indirection, value, path, line, global)
         end
       end
 
-      def by_code(value, path, line, global)
+      def by_code(indirection, value, path, line, global)
         choice = Choice.new(value, kind(path, global), path, line)
         case choice.by
         when 'thread' then choice.who = "thread #{Thread.current.name}" if Thread.current.respond_to?(:name) && Thread.current.name
         when 'face'
-          choice.who = Places.face
+          choice.who = Places.face(indirection.name)
           choice.at = Time.now unless path.end_with?('/indirector/face.rb') # which takes it back
         end
         choice

@@ -23,17 +23,18 @@ find(:catalog, 'n1', :facts_for_catalog => facts)
 c.send(:retrieve_catalog, facts, {})`},
 	{id: "S-03", app: "agent", script: `
 Puppet[:use_cached_catalog] = true
-Puppet::Resource::Catalog.indirection.cache.save(Puppet::Indirector::Request.new(:catalog, :save, 'n1', Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production))))
+Puppet::Resource::Catalog.indirection.cache.save(Puppet::Indirector::Request.new(:catalog, :save, 'n1', catalog('n1')))
 date("#{Puppet[:client_datadir]}/catalog/n1.json", 40 * 86400)
 configurer.send(:retrieve_catalog, facts, {})`},
 	{id: "S-04", app: "server", script: `
 find(:facts, 'n1')
-edit("#{DIR}/conf/puppetdb.conf") { |s| s.sub(/localhost:\d+/, 'localhost:1') }
-Puppet::Util::Puppetdb.instance_variable_set(:@config, nil)
+edit("#{DIR}/conf/puppetdb.conf") { |s| s.sub(/localhost:\d+/, 'localhost:1') } # where nothing listens
+Puppet::Util::Puppetdb.instance_variable_set(:@config, nil)                    # it is read again
 failing { of(:facts).save(facts) }
 failing { find(:facts, 'n1', :ignore_cache => true) }
 find(:facts, 'n1')`},
 	{id: "S-05", app: "agent", script: `
+answers(:facts, facts)
 find(:facts, 'n1')
 expire_in("#{Puppet[:clientyamldir]}/facts/n1.yaml", 17 * 60 + 2)
 find(:facts, 'n1')`},
@@ -53,11 +54,12 @@ failing { find(:node, 'n1') }`},
 	{id: "S-10", variant: "agent section for apply", app: "apply", script: `find(:facts, 'n1')`},
 	{id: "S-10", variant: "misspelled", app: "agent", script: `find(:facts, 'n1')`},
 	{id: "S-11", app: "agent", script: `
-of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+answers(:catalog, catalog('n1'))
 find(:catalog, 'n1')`},
 	{id: "S-12", variant: "cache: false", app: "server", script: `find(:node, 'n1')`},
-	{id: "S-13", not: "Puppet does not start with it, so that it asks nothing"},
+	{id: "S-13", not: "Puppet does not start with such a file, so that there is no request; this program goes on without it"},
 	{id: "S-14", app: "agent", script: `
+answers(:facts, facts)
 find(:facts, 'n1')
 expire_in("#{Puppet[:clientyamldir]}/facts/n1.yaml", -300)
 find(:facts, 'n1', :ignore_terminus => true)`},
@@ -83,19 +85,19 @@ find(:file_bucket_file, file.name + '//etc/issue')`},
 	{id: "S-22", app: "agent", script: `
 failing { find(:file_bucket_file, 'md5/ad0234829205b9033196ba818f7a872b') }`},
 	{id: "S-23", app: "apply", script: `find(:file_metadata, 'puppet:///modules/m/f')`},
-	{id: "S-24", not: "later"},
+	{id: "S-24", not: "Puppet looks into its modules without a request: which of them have the file, too, is nothing that a probe can see"},
 	{id: "S-25", app: "agent", script: `
-of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+answers(:catalog, catalog('n1'))
 find(:catalog, 'n1')
 failing { find(:catalog, 'n1', :ignore_terminus => true) }`},
 	{id: "S-26", app: "agent", script: `
-of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('other', Puppet::Node::Environment.remote(:production)) }
+answers(:catalog, catalog('other'))
 find(:catalog, 'n1', :ignore_cache => true, :ignore_cache_save => true)`},
 	{id: "S-27", app: "agent", script: `
-of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+answers(:catalog, catalog('n1'))
 find(:catalog, 'n1')`},
 	{id: "S-28", app: "agent", script: `
-of(:catalog).terminus.define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+answers(:catalog, catalog('n1'))
 failing { find(:catalog, 'n1') }`},
 	{id: "S-29", app: "server", script: `
 FileUtils.rm_rf(Puppet[:yamldir])
@@ -109,10 +111,10 @@ end`},
 	{id: "S-32", app: "agent", later: 1, script: `
 configurer.send(:send_report, Puppet::Transaction::Report.new)`},
 	{id: "S-33", app: "device", script: `
-of(:report).terminus.define_singleton_method(:save) { |r| nil }
+stores(:report)
 of(:report).save(Puppet::Transaction::Report.new)`},
 	{id: "S-34", app: "agent", script: `failing { find(:node, 'n1') }`},
-	{id: "S-35", not: "later"},
+	{id: "S-35", not: "Ruby's error has the subject of the certificate, but neither its issuer nor the authorities that are known"},
 	{id: "S-36", app: "server", script: `failing { of(:node).head('n1') }`},
 	{id: "S-37", app: "server", script: `of(:node).search('n1')`},
 	{id: "S-38", app: "server", script: `of(:facts).search('x', 'facts.os.family.eq' => 'Debian')`},
@@ -122,7 +124,7 @@ of(:facts).save(facts)
 Puppet::ApplicationSupport.configure_indirector_routes('apply')
 find(:facts, 'n1')`},
 	{id: "S-40", app: "catalog", script: `
-of(:catalog).terminus(:rest).define_singleton_method(:find) { |r| Puppet::Resource::Catalog.new('n1', Puppet::Node::Environment.remote(:production)) }
+answers(:catalog, catalog('n1'), :rest)
 Puppet::Face[:catalog, :current].download
 find(:catalog, 'n1')`},
 	{id: "S-41", app: "server", script: `
@@ -137,14 +139,15 @@ worker.join`},
 Puppet.override(:current_environment => Puppet.lookup(:environments).get(:production)) do
   find(:catalog, 'n1', :use_node => Puppet::Node.new('n1', :environment => 'production'), :environment => Puppet.lookup(:current_environment))
 end`},
-	{id: "S-43", not: "this program has no such scenario: its agent asks for the node in each run"},
+	{id: "S-43", not: "there is no scenario: what is shown would be that there is no request"},
 	{id: "S-44", app: "server", script: `of(:node).destroy('n1')`},
 	{id: "S-45", app: "apply", script: `find(:file_metadata, 'puppet:///modules/m/a%20b')`},
-	{id: "S-46", not: "Puppet fails where this program goes on and explains that Puppet would fail"},
+	{id: "S-46", not: "the first line reports that Puppet fails where this program goes on; in Puppet the error itself comes first"},
 	{id: "S-47", app: "server", script: `failing { find(:file_metadata, 'nomount/f', :node => 'web01.example.com') }`},
 	{id: "S-48", app: "agent", script: `find(:file_metadata, "$URL/motd")`},
 	{id: "S-49", app: "server", script: `failing { find(:facts, 'n1') }`},
 	{id: "S-50", app: "agent", script: `
+answers(:facts, facts)
 find(:facts, 'n1')
 path = "#{Puppet[:clientyamldir]}/facts/n1.yaml"
 expire_in(path, -1800)

@@ -30,7 +30,7 @@ type played struct {
 
 // reproduced is how many of the fifty situations real Puppet must have with the same
 // first line.
-const reproduced = 25
+const reproduced = 45
 
 // TestRubyScenarios plays situations on real Puppet with the probe: the first line
 // must be that of this program.
@@ -199,9 +199,6 @@ func (p *played) shown(t *testing.T, log *store.Store) *traces.Trace {
 		tr, err := log.Trace(id)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if testing.Verbose() {
-			t.Logf("%+v", tr)
 		}
 		return tr
 	}

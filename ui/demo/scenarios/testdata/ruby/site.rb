@@ -58,6 +58,21 @@ def facts
   Puppet::Node::Facts.new('n1', 'kernel' => 'Linux')
 end
 
+def catalog(name)
+  Puppet::Resource::Catalog.new(name, Puppet::Node::Environment.remote(:production))
+end
+
+# A terminus answers every find with the same instance, where that of the scenario
+# stands for a server, or its answer takes long.
+def answers(indirection, instance, *terminus)
+  of(indirection).terminus(*terminus).define_singleton_method(:find) { |_request| instance }
+end
+
+# Likewise every save.
+def stores(indirection)
+  of(indirection).terminus.define_singleton_method(:save) { |_request| nil }
+end
+
 # A file was written so many seconds ago.
 def date(path, ago)
   File.utime(Time.now - ago, Time.now - ago, path)
@@ -77,6 +92,7 @@ def configurer
   Puppet::Configurer.new('0b5e0a52-30a4-4f43-a9a6-4a1d1c1f6f10')
 end
 
+running = 0
 File.read(ARGV[0]).split(/^== /).drop(1).each do |scenario|
   first, script = scenario.split("\n", 2)
   name, application, dir = first.split('|')
@@ -97,5 +113,7 @@ File.read(ARGV[0]).split(/^== /).drop(1).each do |scenario|
   end
   puts "played|#{name}|#{pid}"
   $stdout.flush
-  Process.wait(pid)
+  running += 1
+  Process.wait && running -= 1 if running > 1
 end
+Process.waitall
