@@ -83,7 +83,7 @@ func noFormat(t *traces.Trace, p *Process) string {
 	return s
 }
 
-// withoutDate is about a source whose server does not tell what would show that it
+// withoutDate is about a source whose server does not send what would show that it
 // has not changed.
 func withoutDate(t *traces.Trace, _ *Process) string {
 	x, _, ok := last(t)

@@ -32,7 +32,7 @@ module IndirtuiProbe
         IndirtuiProbe.fault(e)
       end
 
-      # What is wrong with a file of JSON that could not be read, if that can be told from its end.
+      # What is wrong with a file of JSON that could not be read, if its end shows it.
       def hint(path)
         return nil unless path.end_with?('.json') && (size = File.size(path)) <= Settings::LARGEST
         return 'the file is empty' if size == 0
