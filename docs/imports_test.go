@@ -103,7 +103,7 @@ var rules = []rule{
 	{"indirector/resource/transaction", "indirector indirector/data indirector/format/psych indirector/model indirector/host/... indirector/resource/... traces", "github.com/aymanbagabas/go-udiff"},
 	{"indirector/resource/foreign", "indirector indirector/data indirector/format indirector/host/child indirector/model indirector/resource/providers indirector/resource/types traces", ""},
 	{"indirector/resource/...", "indirector indirector/data indirector/format/psych indirector/model indirector/host/... indirector/resource/... traces", "golang.org/x/sys"},
-	{"indirector/probe", "traces traces/store", ""},
+	{"indirector/probe", "indirector indirector/network/rest traces traces/store", ""},
 	{"indirector/probe/hold", "indirector indirector/debugger indirector/format indirector/model indirector/probe traces", ""},
 	{"termini/compiler", "indirector indirector/data indirector/format indirector/hiera indirector/host/child indirector/language/... indirector/model indirector/puppetdb termini/internal/nested traces", ""},
 	{"termini/hiera", "indirector indirector/data indirector/hiera indirector/language/eval indirector/language/loader indirector/language/site indirector/model termini/internal/nested traces", ""},

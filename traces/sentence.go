@@ -194,7 +194,7 @@ func no(about, format, problem, hidden string) string {
 	switch {
 	case hidden == emptyFile:
 		return about + " no " + format + ": " + hidden
-	case ended.MatchString(problem):
+	case ended.MatchString(problem) || strings.Contains(hidden, tooEarly):
 		return about + " no " + format + ": cut off" + end(problem, hidden)
 	case syntax.MatchString(problem):
 		return about + " no " + format + ": " + position.ReplaceAllString(problem, "in line $1, column $2")
@@ -205,7 +205,11 @@ func no(about, format, problem, hidden string) string {
 	return about + " what cannot be read: " + problem
 }
 
-const emptyFile = "the file is empty"
+// What may stand in what is hidden about a file that cannot be read.
+const (
+	emptyFile = "the file is empty"
+	tooEarly  = "ends too early"
+)
 
 var copula = regexp.MustCompile(` (?:is|are)$`)
 
@@ -351,6 +355,9 @@ func (t *Trace) system(f *Fault, what, call, name string) string {
 	case "Read-only file system":
 		return name + " is on a read-only file system"
 	case "File exists":
+		if call == "dir_s_mkdir" {
+			return "a file is in the way of the directory " + name
+		}
 		return name + " exists already"
 	case "Directory not empty":
 		return "the directory " + name + " is not empty"

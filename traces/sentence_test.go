@@ -54,7 +54,7 @@ func TestWrong(t *testing.T) {
 		{"a directory where Puppet replaces a file", write, traces.Fault{Message: "Is a directory - Is a directory: /v/state/last_run_report.yaml"}, "last_run_report.yaml is a directory"},
 		{"a directory where a file is read", asked, traces.Fault{Message: "Could not read JSON data for facts n1: Is a directory @ io_fread - /v/facts/n1.json"}, "n1.json is a directory"},
 		{"a file where a directory is", write, traces.Fault{Message: "Not a directory @ dir_s_mkdir - /v/client_data/catalog"}, "a file is in the way of the directory catalog"},
-		{"a file where Puppet makes a directory", write, traces.Fault{Message: "File exists @ dir_s_mkdir - /v/client_data/catalog"}, "catalog exists already"},
+		{"a file where Puppet makes a directory", write, traces.Fault{Message: "File exists @ dir_s_mkdir - /v/client_data/catalog"}, "a file is in the way of the directory catalog"},
 		{"a file above", asked, traces.Fault{Message: "Not a directory @ rb_sysopen - /v/f/n1.json"}, "a directory above n1.json is a file"},
 		{"no permission", asked, traces.Fault{Message: "Permission denied @ rb_sysopen - /v/n1.json"}, "permission denied for n1.json"},
 		{"no file", asked, traces.Fault{Message: "No such file or directory @ rb_sysopen - /v/n1.json"}, "there is no n1.json"},

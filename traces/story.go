@@ -159,13 +159,14 @@ func (s Slot) note() string {
 // storyOfChoice is about a terminus that is not the configured one.
 func storyOfChoice(t *Trace) string {
 	c := t.Primary.Winner()
+	by, _, _ := strings.Cut(c.Source, ", ") // what comes behind is the line of Ruby
 	switch {
 	case c.Kind == FromFace && c.At.IsZero():
-		return fmt.Sprintf("`puppet %s` chose the terminus %s", c.Source, c.Terminus)
+		return fmt.Sprintf("`puppet %s` chose the terminus %s", by, c.Terminus)
 	case c.Kind == FromFace:
-		return fmt.Sprintf("`puppet %s` has switched %s to %s (%s) and did not switch back", c.Source, t.Indirection, c.Terminus, c.At.Format("15:04:05"))
+		return fmt.Sprintf("`puppet %s` has switched %s to %s (%s) and did not switch back", by, t.Indirection, c.Terminus, c.At.Format("15:04:05"))
 	case c.Kind == FromThread:
-		return fmt.Sprintf("only thread %q has another terminus (%s)", strings.TrimPrefix(c.Source, "thread "), c.Terminus)
+		return fmt.Sprintf("only thread %q has another terminus (%s)", strings.TrimPrefix(by, "thread "), c.Terminus)
 	}
 	return ""
 }
@@ -253,7 +254,7 @@ func (t *Trace) cache() string { return "the cache (" + t.Cache.Winner().Terminu
 // (node lookup)" is the node lookup of the agent. Who is "" if it is not known.
 func (t *Trace) who() (who, part string) {
 	who, part, _ = strings.Cut(t.Caller, " (")
-	if who == "configurer" || who == "agent" {
+	if who == "configurer" || who == "agent" || strings.HasPrefix(who, "puppet/configurer.rb:") {
 		who = "the agent"
 	}
 	return who, strings.TrimSuffix(part, ")")

@@ -190,6 +190,21 @@ func (t *Trace) cacheWritten() time.Time {
 	return time.Time{}
 }
 
+// LateFile is a sentence about a file that was written after its instance had
+// expired. An expire lets it end a minute before it is written (rule IND-EXP-04);
+// the time of a copied file is that of the copy. Gap S-50.
+func LateFile(expiration, written, now time.Time) string {
+	const slack = 5 * time.Second // of a clock that is read to the second, and of a slow disk
+	late := written.Sub(expiration)
+	switch {
+	case written.Sub(now) > slack:
+		return fmt.Sprintf("two clocks disagree: the file is dated %s ahead of this host", Human(written.Sub(now)))
+	case (late - time.Minute).Abs() < slack:
+		return "it was made to expire, as saving the facts of a node does"
+	}
+	return fmt.Sprintf("the file was written %s after it had expired: it was copied, or two clocks disagree", Human(late))
+}
+
 // Age writes how long ago something was, in the two units that matter: "42s",
 // "12m", "1h 31m", "41d".
 func Age(d time.Duration) string {

@@ -416,6 +416,7 @@ func (d *decoder) end(w store.Watched) {
 	if o != nil && o.held {
 		d.release(number, o, errors.New("it has ended"))
 	}
+	explain(t, &d.process)
 	d.o.ended(t)
 	if o != nil {
 		d.o.Store.End(t, nil) // the trace is the Store's then

@@ -251,11 +251,11 @@ func TestRubyChangesNothing(t *testing.T) {
 			}
 		}
 		for _, want := range []string{
-			"node primary exec: setting, setting node_terminus, puppet.conf:3",
+			"node primary exec: setting, setting node_terminus, puppet.conf:3 [main]",
 			"facts primary yaml: routes file, routes.yaml:4",
 			"facts caches memory: routes file, routes.yaml:5",
 			"facts primary yaml: setting, setting facts_terminus, command line",
-			"facts primary yaml: face, puppet/indirector/face.rb:N",
+			"facts primary yaml: face, facts find, puppet/indirector/face.rb:N",
 			"catalog primary rest: application, puppet/application/agent.rb:N",
 			"catalog caches json: application, puppet/application/agent.rb:N",
 			"report primary processor: default in code, puppet/transaction/report.rb:N",

@@ -141,24 +141,9 @@ func (f *files) found(ctx context.Context, inst indirector.Instance, path string
 	// Only a cache refuses an expired instance.
 	live := traces.FromContext(ctx)
 	if e.Expiration().Before(now) && written.After(e.Expiration()) && live != nil && live.Step == traces.CacheRead {
-		traces.Explain(ctx, lateFile(e.Expiration(), written, now))
+		traces.Explain(ctx, traces.LateFile(e.Expiration(), written, now))
 	}
 	return inst
-}
-
-// lateFile is a sentence about a file that was written after its instance had
-// expired. An expire lets it end a minute before it is written (rule IND-EXP-04);
-// the time of a copied file is that of the copy. Gap S-50.
-func lateFile(expiration, written, now time.Time) string {
-	const slack = 5 * time.Second // of a clock that is read to the second, and of a slow disk
-	late := written.Sub(expiration)
-	switch {
-	case written.Sub(now) > slack:
-		return fmt.Sprintf("two clocks disagree: the file is dated %s ahead of this host", traces.Human(written.Sub(now)))
-	case (late - time.Minute).Abs() < slack:
-		return "it was made to expire, as saving the facts of a node does"
-	}
-	return fmt.Sprintf("the file was written %s after it had expired: it was copied, or two clocks disagree", traces.Human(late))
 }
 
 // encode renders the instance of a save.

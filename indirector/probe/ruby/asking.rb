@@ -7,6 +7,7 @@ module IndirtuiProbe
       @request = request
       cached = step == CACHE_READ || step == CACHE_WRITE
       @cached = Taps.terminus_name(terminus) if cached && @cached.nil?
+      @cache_of_files = cached && Clues.keeps_files?(terminus)
       @step = step
       hold = @link.hold
       result = nil
@@ -96,6 +97,7 @@ module IndirtuiProbe
       @served = 'terminus' unless result.nil? || verb == :head && !result
       @served = 'terminus' if verb == :save
       is, why, about = terminus_words(verb, result)
+      Clues.bucket(self, at) if is == 'nil' && verb == :find && @indirection.name == :file_bucket_file
       @served = nil if is == 'nil'
       @steps[TERMINUS] = Steps.json(TERMINUS, is, why, about, at - @at, took)
       @steps[EXPIRY_SET] = expiry_of(result) if verb == :find && !result.nil?
@@ -109,6 +111,7 @@ module IndirtuiProbe
       @asked_at = at - @at
       @asked_took = took
       @plain = expiry_of(result)
+      Clues.environment(self, result, at) if options_hash[:check_environment]
       @step = CACHE_WRITE
     end
 
@@ -204,6 +207,7 @@ module IndirtuiProbe
       @hit = true
       @served = 'cache'
       @steps[EXPIRY] = if expires then Steps.json(EXPIRY, 'ok', 'not-expired', "for #{duration(expires - Time.now)}")
+                       elsif @cache_of_files then Steps.json(EXPIRY, 'ok', 'no-expiry-kept', @cached)
                        else Steps.json(EXPIRY, 'ok', 'no-expiration')
                        end
     end

@@ -10,6 +10,7 @@ module IndirtuiProbe
     ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
     ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
     ['Puppet::Util::Execution', :execute, 'commands of termini are not seen'],
+    ['Puppet::Util::Execution', :execute_posix, 'what commands write to their standard error is not seen'],
     ['Puppet::FileSystem', :read, 'files that termini read are not seen'],
     ['Puppet::FileSystem', :replace_file, 'files that termini write are not seen'],
     ['Puppet::FileSystem', :unlink, 'files that termini remove are not seen'],

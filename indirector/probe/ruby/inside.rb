@@ -73,9 +73,16 @@ module IndirtuiProbe
 
     module TerminusHook
       def terminus(terminus_name = nil)
-        t = super
-        return t unless (r = IndirtuiProbe.top)
-        r.terminus_chosen(terminus_name) if r.step == Steps::ROUTE && r.verb != :expire && terminus_name && r.indirection.equal?(self)
+        r = IndirtuiProbe.top
+        return super unless r
+        within = r.choosing # one that is made may ask for another, as store_configs does
+        r.choosing = true
+        begin
+          t = super
+        ensure
+          r.choosing = within
+        end
+        r.terminus_chosen(terminus_name) if !within && r.step == Steps::ROUTE && r.verb != :expire && terminus_name && r.indirection.equal?(self)
         Taps.tapped[t] || Taps.tap(t, self)
         t
       end

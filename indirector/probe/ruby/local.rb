@@ -4,7 +4,7 @@ module IndirtuiProbe
   # counts as a thread here.
   class Local
     attr_reader :stack
-    attr_accessor :epoch, :routes, :run, :run_began, :came, :node, :found_route
+    attr_accessor :epoch, :routes, :run, :run_began, :came, :node, :found_route, :errors
 
     def self.mine
       Thread.current[KEY] ||= new

@@ -23,8 +23,22 @@ module IndirtuiProbe
         lines = (@json[at.path] ||= {})
         lines[at.lineno] ||= begin
           @json = {} if @json.size > KEPT
-          Text.quote("#{short(at.path.to_s)}:#{at.lineno}")
+          Text.quote("#{short(at.path.to_s)}:#{at.lineno}#{part(at)}")
         end
+      end
+
+      # The method, where lines of one file mean different things.
+      def part(at)
+        at.path.to_s.end_with?('/puppet/configurer.rb') ? " (#{at.base_label})" : ''
+      end
+
+      # The action of a face that runs: "catalog download". Those for all indirections are
+      # in one file.
+      def face(indirection)
+        frames = caller_locations(2, 40)
+        action = frames.find { |l| l.path.to_s =~ %r{/puppet/interface/action\.rb\+eval} } or return nil
+        name = frames.map { |l| l.path.to_s[%r{/puppet/face/(\w+)\.rb\z}, 1] }.compact.last
+        "#{name || indirection} #{action.base_label}"
       end
 
       # The line of Ruby that set a route: the first that is neither of the probe

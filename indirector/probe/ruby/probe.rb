@@ -31,7 +31,7 @@ module IndirtuiProbe
   {
     :Hooks => 'hooks', :Link => 'link', :Local => 'local', :Text => 'text', :Places => 'places', :Routes => 'routes', :Settings => 'settings', :Choice => 'routes',
     :Route => 'routes', :Taps => 'taps', :Exchanges => 'taps', :Logs => 'taps', :Redact => 'redact', :Steps => 'steps', :Request => 'request',
-    :Values => 'values', :Hold => 'hold', :Swaps => 'inside', :Work => 'work', :Pool => 'pool'
+    :Values => 'values', :Hold => 'hold', :Swaps => 'inside', :Work => 'work', :Clues => 'clues', :Unused => 'unused', :Pool => 'pool'
   }.each { |name, file| autoload name, File.join(HOME, file + '.rb') }
 
   # Sees classes as they are made. A TracePoint for their ends would slow down all that

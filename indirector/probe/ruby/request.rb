@@ -4,7 +4,7 @@ module IndirtuiProbe
     include Steps
 
     attr_reader :link, :id, :verb, :key, :indirection, :at, :parent, :local, :steps, :route
-    attr_accessor :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
+    attr_accessor :file, :choosing, :options, :step, :inside, :error, :done, :primary, :result, :announced, :edited, :answered, :instance, :reading, :own_terminus, :own_cache, :filtered
 
     MOST = 60 # spans, and as many faults and notes, in a line
     FLAGS = [:ignore_cache, :ignore_cache_save, :ignore_terminus, :fail_on_404].freeze
@@ -87,6 +87,8 @@ module IndirtuiProbe
       origin = NAMES[step].tr(' ', '-') + (terminus ? " #{terminus}" : '')
       hidden = Left === e ? '' : Text.name_of(Text.class_of(e)) + ' at ' + Text.place(e)
       hidden = ([hidden] + @unreached).join('; ') if @unreached && hidden.start_with?('Puppet::HTTP::RouteError ')
+      hint = @file && @file[0] == step ? Clues.hint(@file[1]) : nil
+      hidden = "#{hint}\n#{hidden}" if hint
       list << [origin, NAMES[step], Text.message(e), hidden, shown, e]
     end
 
@@ -124,15 +126,16 @@ module IndirtuiProbe
 
     def settle_find
       settle_find_so_far
+      # Nothing foreign is called for others: names may be anything.
+      @named = @result.name if defined?(::Puppet::Resource::Catalog) && ::Puppet::Resource::Catalog === @result && @result.name != @key
       if @hit
-        @steps[TERMINUS], @steps[EXPIRY_SET], @steps[CACHE_WRITE] = HIT[TERMINUS], HIT[EXPIRY_SET], HIT[CACHE_WRITE]
+        @steps[TERMINUS] = options_hash[:ignore_terminus] ? refused_terminus : HIT[TERMINUS]
+        @steps[EXPIRY_SET], @steps[CACHE_WRITE] = HIT[EXPIRY_SET], HIT[CACHE_WRITE]
         @steps[FILTER] = @primary.respond_to?(:filter) ? NOT_FILTERED : NO_FILTER
         return
       end
       return if @failed # the error was cleared
-      unless @terminus_done
-        @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
-      end
+      @steps[TERMINUS] = refused_terminus unless @terminus_done
       if !@terminus_done || @terminus_answer.nil?
         @steps[EXPIRY_SET], @steps[FILTER] = NO_RESULT[EXPIRY_SET], NO_RESULT[FILTER]
         @steps[CACHE_WRITE] = cache? ? NO_RESULT[CACHE_WRITE] : NO_CACHE[CACHE_WRITE]
@@ -140,6 +143,10 @@ module IndirtuiProbe
       end
       @steps[CACHE_WRITE] = unwritten unless @wrote
       @steps[FILTER] = NO_FILTER unless @filtered
+    end
+
+    def refused_terminus
+      Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
     end
 
     # Why the cache was not written although there was something.
@@ -162,9 +169,7 @@ module IndirtuiProbe
 
     def settle_store
       return if @failed
-      if !@terminus_done && @verb == :save
-        @steps[TERMINUS] = Steps.by_caller(TERMINUS, 'not asked', 'skipped(ignore_terminus)', caller_json)
-      end
+      @steps[TERMINUS] = refused_terminus if !@terminus_done && @verb == :save
       @steps[CACHE_WRITE] = unwritten unless @wrote
     end
 
@@ -330,6 +335,7 @@ module IndirtuiProbe
       b << ',"spans":[' << @spans.join(',') << ']' if @spans
       b << ',"faults":[' << @faults.map { |f| fault_json(f) }.join(',') << ']' if @faults
       append_notes(b) if @note_lines || @left_out
+      b << ",\"named\":#{Text.json(Text.of(@named))}" if @named
       b << ',"changes":[' << @touched.map { |t| Text.json(t) }.join(',') << ']' if @touched
       b << ",\"held\":#{@held}" if @held > 0
       b << ",\"error\":#{Text.json(error_text)}" if @error

@@ -5,8 +5,10 @@ module IndirtuiProbe
   # not been read when routes are set.
   class Choice
     attr_reader :value, :terminus, :by, :setting
+    attr_accessor :who, :at # what a user would call it, and when it was: of code only
 
     def initialize(value, by, path, line, setting = nil, around = nil)
+      @around = around
       @value = value
       @terminus = value.to_s
       @symbol = Symbol === value
@@ -14,20 +16,19 @@ module IndirtuiProbe
       @path = path
       @line = line
       @setting = setting
-      @around = around
     end
 
     def place
       @place ||= case @by
                  when 'setting', 'storeconfigs' then "setting #{@setting}, #{Settings.place(@setting)}"
                  when 'routes file' then Settings.route_place(*@around)
-                 else @line ? "#{Places.short(@path)}:#{@line}" : @path
+                 else [@who, @line ? "#{Places.short(@path)}:#{@line}" : @path].compact.join(', ')
                  end
     end
 
     def json
       @json ||= "{\"terminus\":#{Text.json(@terminus)},\"by\":\"#{@by}\",\"place\":#{Text.json(place)}" +
-                (@setting ? ",\"setting\":#{Text.json(@setting.to_s)}" : '') + (@symbol ? ',"symbol":true}' : '}')
+                (@setting ? ",\"setting\":#{Text.json(@setting.to_s)}" : '') + (@at ? ",\"t\":\"#{@at.utc.strftime('%Y-%m-%dT%H:%M:%SZ')}\"" : '') + (@symbol ? ',"symbol":true}' : '}')
     end
   end
 
@@ -52,7 +53,8 @@ module IndirtuiProbe
       @head = ",\"terminus\":#{Text.json(@terminus)}" + (@cache.empty? ? '' : ",\"cache\":#{Text.json(@cache)}") +
               (first ? ",\"setby\":\"#{first.by}\"" : '') + (cache ? ",\"csetby\":\"#{cache.by}\"" : '')
       @key = "\"ind\":#{@name},\"terminus\":#{Text.json(@terminus)},\"cache\":#{Text.json(@cache)}," \
-             "\"primary\":[#{primary.map { |c| c.json }.join(',')}],\"caches\":[#{caches.map { |c| c.json }.join(',')}]"
+             "\"primary\":[#{(Unused.of(name, :terminus) + primary.map { |c| c.json }).join(',')}]," \
+             "\"caches\":[#{(Unused.of(name, :cache) + caches.map { |c| c.json }).join(',')}]"
     end
 
     # The beginning of what a line has of a request.
@@ -120,8 +122,19 @@ module IndirtuiProbe
         when label == 'terminus_class' then named(value, indirection.terminus_setting)
         when label == 'configure_routes' then Choice.new(value, 'routes file', path, line, nil, [indirection.name, slot])
         when path.end_with?('/puppet/defaults.rb') then Choice.new(value, 'storeconfigs', path, line, :storeconfigs)
-        else Choice.new(value, kind(path, global), path, line)
+        else by_code(indirection, value, path, line, global)
         end
+      end
+
+      def by_code(indirection, value, path, line, global)
+        choice = Choice.new(value, kind(path, global), path, line)
+        case choice.by
+        when 'thread' then choice.who = "thread #{Thread.current.name}" if Thread.current.respond_to?(:name) && Thread.current.name
+        when 'face'
+          choice.who = Places.face(indirection.name)
+          choice.at = Time.now unless path.end_with?('/indirector/face.rb') # which takes it back
+        end
+        choice
       end
 
       def kind(path, global)

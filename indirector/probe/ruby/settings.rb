@@ -7,7 +7,7 @@ module IndirtuiProbe
     NAMES = [:certname, :server, :serverport, :server_list, :environment, :confdir, :vardir, :route_file, :node_terminus, :catalog_terminus,
              :catalog_cache_terminus, :node_cache_terminus, :facts_terminus, :data_binding_terminus, :default_file_terminus, :storeconfigs,
              :storeconfigs_backend, :external_nodes, :usecacheonfailure, :use_cached_catalog, :noop, :report, :reports, :static_catalogs,
-             :http_read_timeout, :http_connect_timeout, :runtimeout, :runinterval, :environment_timeout].freeze
+             :report_server, :digest_algorithm, :http_read_timeout, :http_connect_timeout, :runtimeout, :runinterval, :environment_timeout].freeze
 
     class << self
       def value(name)
@@ -36,7 +36,7 @@ module IndirtuiProbe
         settings = ::Puppet.settings
         return 'command line' if settings.respond_to?(:set_by_cli?) && settings.set_by_cli?(name)
         line = conf_line(name)
-        line ? "puppet.conf:#{line}" : default?(name) ? 'default' : "application #{IndirtuiProbe.application}"
+        line ? "puppet.conf:#{line[0]} [#{line[1]}]" : default?(name) ? 'default' : "application #{IndirtuiProbe.application}"
       rescue Fault
         'default'
       end
@@ -68,7 +68,7 @@ module IndirtuiProbe
         section = 'main'
         lines(::Puppet[:config]).each_with_index do |l, i|
           if l =~ /\A\s*\[([\w.-]+)\]/ then section = $1
-          elsif l =~ /\A\s*(\w+)\s*=/ && $1 == name.to_s then at[section] = i + 1
+          elsif l =~ /\A\s*(\w+)\s*=/ && $1 == name.to_s then at[section] = [i + 1, section]
           end
         end
         at[sections.last] || at['master'] || at['main'] || at.values.first
@@ -80,7 +80,7 @@ module IndirtuiProbe
       end
 
       # The line of routes.yaml that has the slot of an indirection.
-      def route_place(indirection, slot)
+      def route_place(indirection, slot, any = false)
         path = ::Puppet[:route_file].to_s
         above = []
         line = lines(path).each_with_index.find do |l, _|
@@ -90,7 +90,7 @@ module IndirtuiProbe
           above.pop while above[-1] && above[-1][0] >= depth
           above << [depth, name]
           # {terminus: yaml} may stand on the line of the indirection
-          next unless above[0][1] == IndirtuiProbe.application || %w[master server].include?(above[0][1]) && server?
+          next unless any || above[0][1] == IndirtuiProbe.application || %w[master server].include?(above[0][1]) && server?
           above[-1][1] == slot.to_s && above[-2] && above[-2][1] == indirection.to_s || name == indirection.to_s && l =~ /:\s*\{.*\b#{slot}\b/
         end
         File.basename(path) + (line ? ":#{line[1] + 1}" : '')

@@ -185,6 +185,7 @@ module IndirtuiProbe
           attributes = []
           attributes << ['status', "#{status} #{reason}"] if status
           attributes << ['size', bytes.to_s] if bytes
+          attributes.concat(Clues.answer(x.response)) if status
           r.statuses << [status, reason] if status
           r.span(r.step, 'network', "#{x.method} #{x.url}", status ? "#{status} #{reason}" : 'failed', x.at, took, attributes, err)
         else

@@ -3,8 +3,8 @@
 # termini of indirtui have them.
 module IndirtuiProbe
   module Work
-    FILES = [:Yaml, :JSON, :Msgpack].freeze # below Puppet::Indirector
-    METHODS = { 'Puppet::Util::Execution' => [:execute], 'Puppet::FileSystem' => [:read, :replace_file, :unlink] }.freeze
+    LONGEST = 500 # of what a command wrote to its standard error, in bytes
+    METHODS = { 'Puppet::Util::Execution' => [:execute, :execute_posix], 'Puppet::FileSystem' => [:read, :replace_file, :unlink] }.freeze
 
     class << self
       def hook
@@ -18,10 +18,34 @@ module IndirtuiProbe
         Module.new { module_eval "def #{name}(*args, &block) ; IndirtuiProbe::Work.#{name}(args) { super(*args, &block) } ; end", __FILE__, __LINE__ }
       end
 
-      def execute(args)
+      # A command of a terminus. What it writes to its standard error would be lost,
+      # unless that is to be in its output.
+      def execute(args, &block)
         r = IndirtuiProbe.top
         return yield unless r && r.inside
-        timed(lambda { |result, e, at| ran(r, args[0], result, e, at) }) { yield }
+        file = r.local.errors = Hash === args[1] && !args[1][:combine] ? errors : nil
+        begin
+          timed(lambda { |result, e, at| ran(r, args[0], result, e, file, at) }, &block)
+        ensure
+          r.local.errors = nil
+        end
+      end
+
+      def execute_posix(args)
+        file = Local.mine.errors
+        args[4] = file if file
+        yield
+      end
+
+      # A file without a name.
+      def errors
+        require 'tempfile'
+        file = Tempfile.new('indirtui')
+        File.open(file.path, 'a+') # what goes on to write there does not move where this reads
+      rescue SystemCallError, IOError
+        nil
+      ensure
+        file.close! if file
       end
 
       def read(args)
@@ -54,27 +78,43 @@ module IndirtuiProbe
         end
       end
 
-      def ran(r, command, result, error, at)
+      def ran(r, command, result, error, file, at)
         words = Array === command ? command.map { |w| Text.of(w) } : [Text.of(command)]
-        status = error ? Text.message(error)[/ returned (\d+): /, 1] : result.exitstatus
-        attributes = [['command', words[0].to_s], ['exit', status.to_s]]
+        status = error ? Text.message(error)[/ returned (\d+):/, 1] : result.exitstatus
+        attributes = [['command', words[0].to_s]]
+        attributes << ['exit', status.to_s] if status
         attributes << ['stdout', "#{result.bytesize} bytes"] if result
-        r.span(r.step, 'exec', "exec #{words.join(' ')}", status ? "exit #{status}" : 'failed', at, IndirtuiProbe.now - at, attributes, error && Text.message(error))
+        written = file ? written_to(file) : ''
+        attributes << ['stderr', Text.clean(written, LONGEST)] unless written.empty?
+        lacks = error && Array === command ? missing(words[0].to_s) : nil
+        r.span(r.step, 'exec', "exec #{Redact.line(words)}", lacks ? 'not started' : status ? "exit #{status}" : 'failed', at, IndirtuiProbe.now - at, attributes,
+               lacks || error && Text.message(error))
+      end
+
+      # Why a program could not be started, if its file shows it.
+      def missing(program)
+        !File.exist?(program) ? 'no such file' : !File.executable?(program) ? 'permission denied' : nil
+      end
+
+      def written_to(file)
+        file.rewind
+        file.read(LONGEST * 2).to_s.strip
+      rescue SystemCallError, IOError
+        ''
+      ensure
+        file.close
       end
 
       # A file of a terminus that keeps its instances in files. Known returns its size,
       # and what else is known of it.
       def file(verb, path, known)
         r = IndirtuiProbe.top
-        return yield unless r && r.inside && files?(r.inside)
+        return yield unless r && r.inside && Clues.keeps_files?(r.inside)
         timed(lambda { |result, e, at| touched(r, verb, Text.of(path), known && !e ? known.call(path, result) : [nil, []], e, at) }) { yield }
       end
 
-      def files?(terminus)
-        FILES.any? { |n| ::Puppet::Indirector.const_defined?(n, false) && ::Puppet::Indirector.const_get(n, false) === terminus }
-      end
-
       def touched(r, verb, path, known, error, at)
+        r.file = [r.step, path]
         size, more = known
         attributes = [['path', path]] + (size ? [['bytes', size.to_s]] : []) + more
         is = error ? 'failed' : size ? "#{size} bytes" : 'removed'
