@@ -88,7 +88,7 @@ module IndirtuiProbe
         attributes << ['stderr', Text.clean(written, LONGEST)] unless written.empty?
         lacks = error && Array === command ? missing(words[0].to_s) : nil
         r.span(r.step, 'exec', "exec #{Redact.line(words)}", lacks ? 'not started' : status ? "exit #{status}" : 'failed', at, IndirtuiProbe.now - at, attributes,
-               lacks || error && Text.message(error))
+               lacks || error && !status && Text.message(error) || nil)
       end
 
       # Why a program could not be started, if its file shows it.

@@ -142,7 +142,7 @@ func watchRuby(t *testing.T, ruby string, all []*played) *store.Store {
 	if err := os.WriteFile(file, []byte(scripts.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), ruby, "-W0", filepath.Join("testdata", "ruby", "site.rb"), file)
+	cmd := exec.CommandContext(t.Context(), ruby, "-W0", filepath.Join("testdata", "ruby", "puppet"), file)
 	cmd.Env = append(os.Environ(), "INDIRTUI_ATTACH="+listener.Path(), "INDIRTUI_WAIT=1", "RUBYOPT=-r"+filepath.Join(dir, "probe", "probe.rb"), "HOME="+dir, "LANG=C.UTF-8")
 	var errors bytes.Buffer
 	cmd.Stderr = &errors
@@ -234,7 +234,7 @@ var differs = []struct {
 	{regexp.MustCompile(`\b(localhost|127\.0\.0\.1):\d+`), "$1:PORT"},
 	{regexp.MustCompile(`#\d+`), "#N"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "TIME"},
-	{regexp.MustCompile(`\S+\.rb:\d+ (forbade|asked)`), "the caller $1"},
+	{regexp.MustCompile(`\S+:\d+ (forbade|asked)`), "the caller $1"},
 }
 
 // steady takes out of a first line what differs.
