@@ -161,7 +161,10 @@ func (a *Applying) One(ctx context.Context, r *model.Resource) (err error) {
 	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return errors.New(indirector.Message(err))
 	}
-	answer, _ := resp.Value.([]indirector.Instance)
+	var answer []indirector.Instance
+	if resp != nil {
+		answer, _ = resp.Value.([]indirector.Instance)
+	}
 	for _, inst := range answer {
 		report, is := inst.(*model.Report)
 		for i := 0; is && a.Log != nil && i < len(report.Logs); i++ {

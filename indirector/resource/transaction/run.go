@@ -140,7 +140,7 @@ func (t *transaction) converted(c *model.Catalog) error {
 }
 
 // identify adds what is known of a report once its catalog is applied. What puppet apply
-// takes to convert a catalog is a part of getting it, or is not counted. A catalog has an
+// takes to convert a catalog is a part of getting it, or is not counted. A catalog has a
 // uuid even if its document has none.
 func (t *transaction) identify(c *model.Catalog) {
 	t.report.CodeID, t.report.CatalogUUID, t.report.ConfigurationVersion = c.CodeID, cmp.Or(c.CatalogUUID, model.NewUUID()), c.Version
