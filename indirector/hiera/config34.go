@@ -135,7 +135,7 @@ func (r *resolver) levels3() error {
 }
 
 func (r *resolver) level3(backend string) (*level, error) {
-	options, err := r.in.interpolate(r.cfg.raw.Get(backend), false)
+	options, err := r.interpolate(r.cfg.raw.Get(backend))
 	if err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (r *resolver) level5(entry, defaults data.Value, datadir string) error {
 	if options.IsNil() {
 		options = defaults.Get("options")
 	}
-	if l.options, err = r.in.interpolate(options, false); err != nil {
+	if l.options, err = r.interpolate(options); err != nil {
 		return err
 	}
 	r.levels = append(r.levels, l)

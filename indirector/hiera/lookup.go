@@ -314,6 +314,9 @@ func (in *invocation) convert(name string, to, v data.Value) (data.Value, bool, 
 		arguments = []data.Value{to}
 	}
 	converted, shown, err := in.c.converted(arguments, v)
+	if to.Kind() != data.List && to.Kind() != data.String {
+		err = errors.New("'new' parameter 'type' expects a Type value, got " + types.Generalized(to).String())
+	}
 	if e, ok := errors.AsType[*typeTextError](err); ok {
 		// Puppet's message lacks the quote at its end.
 		return v, false, lookupError("Invalid data type in lookup_options for key '%s' could not parse '%s', error: '%s", name, e.text, e.cause)

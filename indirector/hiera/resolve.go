@@ -78,9 +78,21 @@ func (r *resolver) has(name string) bool {
 	return slices.ContainsFunc(r.levels, func(l *level) bool { return l.name == name })
 }
 
+// interpolate replaces the expressions in a part of the configuration, which may have no
+// methods. What is wrong with them is wrong with the configuration.
+func (r *resolver) interpolate(v data.Value) (data.Value, error) {
+	out, err := r.in.interpolate(v, false)
+	if e, ok := errors.AsType[*Error](err); ok && e.issue && e.File == "" {
+		placed := *e
+		placed.File = r.cfg.path
+		err = &placed
+	}
+	return out, err
+}
+
 // text interpolates a text, without methods.
 func (r *resolver) text(s string) (string, error) {
-	v, err := r.in.interpolate(data.OfString(s), false)
+	v, err := r.interpolate(data.OfString(s))
 	return v.Text(), err
 }
 

@@ -236,3 +236,27 @@ func TestScopeIsChanged(t *testing.T) {
 		t.Errorf("the list became %s", v.Inspect())
 	}
 }
+
+// Each of these is what Ruby makes of the template.
+func TestMoreOfRuby(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`<% a, (b, c), *d = 1, [2, 3], 4, 5 %><%= [a, b, c, d].inspect %>`:                       "[1, 2, 3, [4, 5]]",
+		`<% a = *1..3 %><%= a.inspect %><% x = *nil %><%= x.inspect %>`:                          "[1, 2, 3][]",
+		`<%= case when 1 > 2 then 1 else 2 end %>`:                                               "2",
+		`<% if /(?<yr>\d+)/ =~ "in 2020" %><%= yr %><% end %>`:                                   "2020",
+		`<%= "Hello"[..2] %> <%= "Hello"[1..] %>`:                                                "Hel ello",
+		`<%= %i[a b].inspect %> <%= "a\101\7".inspect %>`:                                        `[:a, :b] "aA\a"`,
+		`<%= [1, [], [2, []]].join("-") %>|<%= [nil, 1].join("-") %>`:                            "1--2-|-1",
+		`<%= [0.1, 0.2, 0.3].sum %> <%= [3, 1].minmax.inspect %>`:                                "0.6 [1, 3]",
+		`<%= [1, 2, 2].tally.inspect %> <%= [1, 2, 3].rotate.inspect %>`:                         "{1=>1, 2=>2} [2, 3, 1]",
+		`<%= "a.b.c".rpartition(".").inspect %> <%= "abc".dup.insert(1, "X") %>`:                 `["a.b", ".", "c"] aXbc`,
+		`<%= Hash["a", 1].inspect %> <%= "abc" =~ /b(.)/ %><%= Regexp.last_match(1) %>`:          `{"a"=>1} 1c`,
+		`<%= "abc".gsub(/b/) { $&.upcase } %> <%= "0x1f".to_i(16) %> <%= Integer("0x1f", 16) %>`: "aBc 31 31",
+		`<%= "a".freeze.frozen? %> <%= self.class %> <%= "%.1f" % 99.55 %>`:                      "true Puppet::Parser::TemplateWrapper 99.6",
+	} {
+		if got, err := rendered(source); err != nil || got != want {
+			t.Errorf("%s: got %q, %v, want %q", source, got, err, want)
+		}
+	}
+}
