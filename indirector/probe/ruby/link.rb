@@ -3,6 +3,7 @@
 # JRuby a thread that waits in a read holds the socket, and a write of another
 # thread would wait for it.
 require 'socket'
+require 'thread'
 require 'weakref'
 %w[table redact steps request asking values hold].each { |file| require File.join(IndirtuiProbe::HOME, file) }
 
