@@ -58,7 +58,7 @@ var rules = []rule{
 	{"indirector/engine", "indirector indirector/... traces traces/store", ""},
 	{"indirector/network/rest", "indirector indirector/host/child indirector/data indirector/format indirector/model indirector/puppetdb/api indirector/settings traces", ""},
 	{"indirector/network/client/clienttest", "", ""},
-	{"indirector/network/client", "indirector indirector/network/keyfile traces", "golang.org/x/net"},
+	{"indirector/network/client", "indirector indirector/network/keyfile traces", "golang.org/x/net golang.org/x/sys"},
 	{"indirector/puppetdb/command", "indirector indirector/data indirector/format indirector/model indirector/rich indirector/language/rtype", ""},
 	{"indirector/puppetdb/puppetdbtest", "indirector/network/client/clienttest", ""},
 	{"indirector/puppetdb/api", "indirector indirector/data indirector/format indirector/model indirector/puppetdb/command", ""},

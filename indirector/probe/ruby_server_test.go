@@ -375,13 +375,3 @@ func (l *listener) both(kind string) bool {
 	}
 	return len(conns) >= 2
 }
-
-func count(l *listener, kind string) int {
-	n := 0
-	for i := range l.messages { // called with the lock held
-		if l.messages[i].is(kind) {
-			n++
-		}
-	}
-	return n
-}

@@ -3,6 +3,7 @@
 # JRuby a thread that waits in a read holds the socket, and a write of another
 # thread would wait for it.
 require 'socket'
+require 'thread'
 
 module IndirtuiProbe
   # Nothing is wanted by the other side.
