@@ -95,7 +95,7 @@ var rules = []rule{
 	{"indirector/language/compile", "indirector/data indirector/model indirector/origins indirector/language/eval indirector/language/fn indirector/language/onig indirector/language/rtype indirector/language/syntax indirector/language/types", ""},
 	{"indirector/language/helper", "indirector/data indirector/host/child indirector/language/eval indirector/language/syntax indirector/language/types traces", ""},
 	{"indirector/language/site", "indirector/data indirector/hiera indirector/origins indirector/language/compile indirector/language/erb indirector/language/eval indirector/language/fn indirector/language/fn/stdlib indirector/language/helper indirector/language/loader indirector/language/rtype indirector/language/syntax indirector/language/types traces", ""},
-	{"indirector/language/erb", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/onig indirector/language/ruby", ""},
+	{"indirector/language/erb", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/onig indirector/language/ruby indirector/language/types", ""},
 	{"indirector/language/fn/stdlib", "indirector/data indirector/format indirector/format/psych indirector/language/eval indirector/language/fn indirector/language/onig indirector/language/syntax indirector/language/types", "golang.org/x/crypto/"},
 	{"indirector/language/...", "indirector/data indirector/model indirector/rich indirector/language/... indirector/hiera traces traces/spell", ""},
 	{"indirector/resource/types", "indirector/data indirector/rich", ""},

@@ -182,15 +182,7 @@ func listMethods() map[string]method {
 		"compact": func(c *send) (value, error) {
 			return c.made(&list{l: slices.DeleteFunc(slices.Clone(c.items()), func(v value) bool { return v == nil })})
 		},
-		"rotate": func(c *send) (value, error) {
-			l := c.items()
-			n, err := c.integer(0, 1)
-			if len(l) == 0 || err != nil {
-				return &list{}, err
-			}
-			at := ((n % len(l)) + len(l)) % len(l)
-			return c.made(&list{l: append(slices.Clone(l[at:]), l[:at]...)})
-		},
+		"rotate": rotated,
 		"reverse": func(c *send) (value, error) {
 			l := slices.Clone(c.items())
 			slices.Reverse(l)
@@ -340,23 +332,7 @@ func enumerable() map[string]method {
 			return &list{l: l}, err
 		},
 		"min": extreme(-1), "max": extreme(1),
-		"minmax": func(c *send) (value, error) {
-			least, err := extreme(-1)(c)
-			if err != nil {
-				return nil, err
-			}
-			most, err := extreme(1)(c)
-			return &list{l: []value{least, most}}, err
-		},
-		"tally": func(c *send) (value, error) {
-			out := newTable()
-			for _, v := range c.items() {
-				n, _ := out.get(v)
-				seen, _ := n.(int64)
-				out.put(v, seen+1)
-			}
-			return c.made(out)
-		},
+		"minmax": minmax, "tally": tally,
 		"min_by": func(c *send) (value, error) { l, err := c.keyed(1); return first(l), err },
 		"max_by": func(c *send) (value, error) { l, err := c.keyed(-1); return first(l), err },
 		"sum":    sum,
@@ -850,6 +826,35 @@ func extreme(sign int) method {
 		}
 		return out, nil
 	}
+}
+
+func rotated(c *send) (value, error) {
+	l := c.items()
+	n, err := c.integer(0, 1)
+	if len(l) == 0 || err != nil {
+		return &list{}, err
+	}
+	at := ((n % len(l)) + len(l)) % len(l)
+	return c.made(&list{l: append(slices.Clone(l[at:]), l[:at]...)})
+}
+
+func minmax(c *send) (value, error) {
+	least, err := extreme(-1)(c)
+	if err != nil {
+		return nil, err
+	}
+	most, err := extreme(1)(c)
+	return &list{l: []value{least, most}}, err
+}
+
+func tally(c *send) (value, error) {
+	out := newTable()
+	for _, v := range c.items() {
+		n, _ := out.get(v)
+		seen, _ := n.(int64)
+		out.put(v, seen+1)
+	}
+	return c.made(out)
 }
 
 // sum adds up. From the first float on it keeps what is lost by rounding, as Ruby does.

@@ -172,32 +172,7 @@ func textMethods() map[string]method {
 			}
 			return &list{l: []value{str(before), str(s), str(after)}}, err
 		},
-		"rpartition": func(c *send) (value, error) {
-			s, err := c.text(0)
-			at := strings.LastIndex(own(c), s)
-			if at < 0 || err != nil {
-				return &list{l: []value{str(""), str(""), str(own(c))}}, err
-			}
-			return &list{l: []value{str(own(c)[:at]), str(s), str(own(c)[at+len(s):])}}, nil
-		},
-		"insert": func(c *send) (value, error) {
-			at, err := c.integer(0, 0)
-			if err != nil {
-				return nil, err
-			}
-			added, err := c.text(1)
-			s := []rune(own(c))
-			if at < 0 {
-				at += len(s) + 1
-			}
-			if err == nil && (at < 0 || at > len(s)) {
-				err = fail("IndexError", "index %d out of string", at)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return c.change(string(s[:at])+added+string(s[at:]), nil)
-		},
+		"rpartition": rpartition, "insert": inserted,
 		"upto": func(c *send) (value, error) {
 			to, err := c.text(0)
 			if err != nil {
@@ -682,6 +657,34 @@ func translate(c *send) (value, error) {
 const maxDigits = maxBits / 4
 
 // integerOf reads the number that a text begins with.
+func rpartition(c *send) (value, error) {
+	s, err := c.text(0)
+	at := strings.LastIndex(own(c), s)
+	if at < 0 || err != nil {
+		return &list{l: []value{str(""), str(""), str(own(c))}}, err
+	}
+	return &list{l: []value{str(own(c)[:at]), str(s), str(own(c)[at+len(s):])}}, nil
+}
+
+func inserted(c *send) (value, error) {
+	at, err := c.integer(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	added, err := c.text(1)
+	s := []rune(own(c))
+	if at < 0 {
+		at += len(s) + 1
+	}
+	if err == nil && (at < 0 || at > len(s)) {
+		err = fail("IndexError", "index %d out of string", at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.change(string(s[:at])+added+string(s[at:]), nil)
+}
+
 // radixPrefixes are what may stand before the digits of a radix.
 var radixPrefixes = map[int]string{2: "0b", 8: "0o", 16: "0x"}
 
