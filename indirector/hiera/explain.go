@@ -159,6 +159,10 @@ func (t *explainer) value(v data.Value, indent string) {
 	inner := indent + "  "
 	switch v.Kind() {
 	case data.Hash:
+		if v.Get("__ptype").Text() == "Sensitive" { // of a function that is a backend
+			t.out.WriteString("#<Sensitive [value redacted]>")
+			return
+		}
 		t.out.WriteByte('{')
 		for i, p := range v.Hash() {
 			t.separate(i, inner)
