@@ -90,13 +90,15 @@ func (l *listener) daemon(t *testing.T, daemon int) {
 			t.Errorf("process %d has two connections", pid)
 		}
 		pids[pid] = true
-		numbers, caught := map[int]bool{}, false
+		numbers, caught, named := map[int]bool{}, false, false
 		for i := range l.messages {
 			m := &l.messages[i]
 			switch {
 			case m.conn != bye.conn:
-			case m.is("attach") && (m.text("app") != "agent" || !strings.Contains(m.text("argv"), "puppet agent --")):
+			case m.is("attach") && m.text("app") != "agent":
 				t.Errorf("the process is not named as it was started: %s", m.raw)
+			case m.is("attach"): // the arguments come when there is a request
+				named = named || strings.Contains(m.text("argv"), "puppet agent --")
 			case m.is("trace") && (numbers[m.num("trace")] || m.text("app") != "agent"):
 				t.Errorf("the request is of another process: %s", m.raw)
 			case m.is("trace") && m.num("trace") == 1 && m.num("held") == 0:
@@ -107,6 +109,9 @@ func (l *listener) daemon(t *testing.T, daemon int) {
 			case m.is("log"):
 				caught = caught || strings.Contains(m.text("message"), "Caught USR1")
 			}
+		}
+		if len(numbers) > 0 && !named {
+			t.Errorf("process %d has not written how it was started", pid)
 		}
 		if len(numbers) != bye.num("requests") {
 			t.Errorf("process %d has written %d requests of %d", pid, len(numbers), bye.num("requests"))
