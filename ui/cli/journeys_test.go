@@ -873,6 +873,8 @@ func TestPlanIsKeptAndAppliedInParts(t *testing.T) {
 		tr.key("enter", "- plan > log of the run ", "content changed")
 		tr.key("esc", "- plan > File[/etc/nginx/nginx.conf] ", "is in sync").key("A", "it is in sync")
 		tr.key("esc", "- plan of #1044 ", "1 to change").key("esc", "- Requests ").key("esc", "1 048").key("G", "save", "File//et")
+		tr.Keys(":plan nowhere.pp")
+		tr.key("enter", `there is no file "nowhere.pp", and no catalog of a node of`).key("esc", "- Requests ")
 		tr.leave()
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -225,7 +226,10 @@ func (c *Console) catalogSource(words []string) (source, error) {
 		req := *req
 		req.Run = run
 		resp, err := ask(ctx, &req)
-		if err != nil {
+		switch {
+		case err != nil && meansFile(req.Key):
+			return found{}, fmt.Errorf("there is no file %q, and no catalog of a node of that name: %w", req.Key, err)
+		case err != nil:
 			return found{}, fmt.Errorf("find the catalog of %q: %w", req.Key, err)
 		}
 		catalog, is := resp.Instance().(*model.Catalog)
@@ -234,6 +238,11 @@ func (c *Console) catalogSource(words []string) (source, error) {
 		}
 		return found{Kept: command.Kept{Catalog: catalog}, request: resp.Trace}, nil
 	}}, nil
+}
+
+// meansFile reports whether a name is that of a file rather than of a node.
+func meansFile(name string) bool {
+	return strings.Contains(name, "/") || slices.Contains([]string{".pp", ".json", ".yaml", ".msgpack"}, filepath.Ext(name))
 }
 
 // answerOf is the catalog that a request was answered with, or the report that it saved.
