@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,9 @@ func recordedIn(t *testing.T, path string) (*store.Store, []*traces.Trace) {
 	return s, all
 }
 
+// placed is who set a terminus: a line of Ruby, or a setting with its place.
+var placed = regexp.MustCompile(`\.rb:\d+|^setting \w+, .`)
+
 // Journey 3 of the UI design, on a live process: an agent whose server has gone uses
 // its old catalog.
 func TestAttachAgent(t *testing.T) {
@@ -70,8 +74,8 @@ func TestAttachAgent(t *testing.T) {
 		if w.Terminus == "" && tr.Outcome != traces.Err {
 			t.Errorf("#%d %s %s has no terminus", tr.ID, tr.Verb, tr.Indirection)
 		}
-		if tr.Indirection == "catalog" && tr.Verb == traces.Find && !strings.Contains(w.Source, ".rb:") && !strings.Contains(w.Source, "setting") {
-			t.Errorf("the terminus of the catalog was set by %q", w.Source)
+		if w.Terminus != "" && !placed.MatchString(w.Source) {
+			t.Errorf("the terminus %s of %s was set by %q, which names no line", w.Terminus, tr.Indirection, w.Source)
 		}
 		hidden = hidden || tr.Outcome == traces.NilHidden && tr.Steps[traces.Terminus].Because.Reason == traces.NilFrom404
 	}

@@ -169,7 +169,9 @@ func (c *Card) agents() term.Lines {
 	if !c.has("serve") || !c.has("proxy") {
 		return nil
 	}
-	lines := c.text(term.Plain, "Requests of other processes are not seen. To watch an agent, answer it, or stand between it and its server; then start it:", 3)
+	lines := c.text(term.Plain, "Requests of other processes are not seen. To watch an agent, start it so:", 2)
+	lines = append(lines, c.text(term.Bold, "indirtui attach -- puppet agent --test", 1)...)
+	lines = append(lines, c.text(term.Plain, "Or answer it, or stand between it and its server; then start it:", 2)...)
 	for _, l := range [...]string{":serve --listen :8140", ":proxy https://puppet:8140 --listen :8140", "puppet agent --test --server THIS-HOST"} {
 		lines = append(lines, c.text(term.Bold, l, 1)...)
 	}

@@ -250,7 +250,7 @@ func TestCardShowsProblems(t *testing.T) {
 		if height < 24 {
 			return
 		}
-		p.Want("Requests of other processes are not seen", ":serve --listen", ":proxy https://puppet:8140", "puppet agent --test --server")
+		p.Want("Requests of other processes are not seen", "indirtui attach -- puppet agent --test", ":serve --listen", ":proxy https://puppet:8140", "puppet agent --test --server")
 	})
 }
 
