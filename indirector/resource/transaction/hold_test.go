@@ -195,11 +195,7 @@ func TestHeldSteps(t *testing.T) {
 func TestFinished(t *testing.T) {
 	t.Parallel()
 	h := newHolding(t, "key=probe/a at retrieve")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		h.run(t, 0)
-	}()
+	done := h.start(t)
 	for _, want := range []struct {
 		at  string
 		how debugger.Go
@@ -255,11 +251,7 @@ func TestByHand(t *testing.T) {
 func TestWrongValue(t *testing.T) {
 	t.Parallel()
 	h := newHolding(t, "key=probe/a at compare")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		h.run(t, 0)
-	}()
+	done := h.start(t)
 	held := h.await(t, done)
 	if _, err := h.Edit(held.ID, debugger.Edit{Name: "$one", Value: "undef"}); err == nil || err.Error() != "Got nil value for one" {
 		t.Errorf("undef: got %v", err)
@@ -274,6 +266,17 @@ func TestWrongValue(t *testing.T) {
 	if got, want := h.outcomes(t)[0], "a chg out-of-sync(one)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// start begins a run, and returns what is closed at its end.
+func (h *holding) start(t *testing.T) (done chan struct{}) {
+	t.Helper()
+	done = make(chan struct{})
+	go func() {
+		defer close(done)
+		h.run(t, 0)
+	}()
+	return done
 }
 
 // await returns the request that is held.
@@ -296,11 +299,7 @@ func (h *holding) await(t *testing.T, done chan struct{}) *debugger.Held {
 func TestSteppedThrough(t *testing.T) {
 	t.Parallel()
 	h := newHolding(t, "key=probe/a at compare")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		h.run(t, 0)
-	}()
+	done := h.start(t)
 	first := h.await(t, done)
 	rest, ok := first.State.Code.Rest.(*transaction.Rest)
 	if !ok || rest.Plan.Totals.String() != "0 to change, 2 restarts, 1 in sync" {
