@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"indirtui/traces"
 )
@@ -32,6 +33,12 @@ func (l *Listener) Open(ctx context.Context, process string, number uint64) (*tr
 	case <-c.ctx.Done():
 		return nil, errGone
 	case <-ctx.Done():
+		c.decoder.mu.Lock()
+		c.wanted[number] = slices.DeleteFunc(c.wanted[number], func(w chan answered) bool { return w == come })
+		if len(c.wanted[number]) == 0 { // it may never be answered
+			delete(c.wanted, number)
+		}
+		c.decoder.mu.Unlock()
 		return nil, fmt.Errorf("%s does not answer: %w", process, ctx.Err())
 	}
 }
