@@ -33,15 +33,16 @@ type Live struct {
 var spare = sync.Pool{New: func() any { return new(Trace) }}
 
 // NewTrace returns an empty Trace.
-func NewTrace() *Trace {
-	t := spare.Get().(*Trace)
-	*t = Trace{}
-	return t
-}
+func NewTrace() *Trace { return spare.Get().(*Trace) }
 
 // Free gives t, but not what it refers to, to a later NewTrace. Only its sole
 // owner may call it. Calling it is optional.
-func (t *Trace) Free() { spare.Put(t) }
+//
+// It empties t, so that who still reads it is found out at once.
+func (t *Trace) Free() {
+	*t = Trace{}
+	spare.Put(t)
+}
 
 type liveKey struct{}
 

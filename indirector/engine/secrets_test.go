@@ -134,13 +134,14 @@ func TestPlantedSecrets(t *testing.T) {
 			data.P("deep", data.OfHash([]data.Pair{data.P("passphrase", data.OfString(g.plant("§", "named fact")))})),
 		})}
 		key := tr.Key
-		tr.ID = log.Begin(tr)
-		row, _ := log.Row(tr.ID)
+		id := log.Begin(tr)
+		tr.ID = id
+		row, _ := log.Row(id)
 		fmt.Fprintf(&shown, "%+v\n", row)
-		ids = append(ids, tr.ID)
-		asked[tr.ID] = key
+		ids = append(ids, id)
+		asked[id] = key
 		log.End(tr, facts)
-		if err := log.AddComment(tr.ID, g.plant(form, "comment")); err != nil {
+		if err := log.AddComment(id, g.plant(form, "comment")); err != nil {
 			t.Fatal(err)
 		}
 		log.AddEvent(g.plant(form, "event"))
@@ -197,10 +198,11 @@ func TestPlantedSecretsOfRecordings(t *testing.T) {
 		g.fill(reflect.ValueOf(tr).Elem(), form, "trace")
 		tr.Verb, tr.Outcome, tr.Indirection, tr.Start, tr.Took = traces.Find, traces.Err, "facts", time.Now(), time.Second
 		tr.Values = &traces.Values{Answer: traces.Value{Model: "facts", Format: "json", Body: []byte(`{"secret": "` + g.plant("§", "value") + `"}`)}}
-		tr.ID = log.Begin(tr)
-		ids = append(ids, tr.ID)
+		id := log.Begin(tr)
+		tr.ID = id
+		ids = append(ids, id)
 		log.End(tr, nil)
-		if err := log.AddComment(tr.ID, g.plant(form, "comment")); err != nil {
+		if err := log.AddComment(id, g.plant(form, "comment")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -99,10 +99,10 @@ func (i instance) ask(tr traces.Trace, answer string) uint64 {
 	if tr.Outcome == traces.Run {
 		tr.Outcome = traces.Good
 	}
-	own := tr
-	own.ID = i.Begin(&own)
-	i.End(&own, any(answer))
-	return own.ID
+	id := i.Begin(&tr)
+	tr.ID = id
+	i.End(&tr, any(answer))
+	return id
 }
 
 // askMany records n requests of ten nodes, one of seven of which fails, with nested

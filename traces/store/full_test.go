@@ -23,9 +23,10 @@ func TestWriteFails(t *testing.T) {
 	}
 	record := func(value string) uint64 {
 		tr := &traces.Trace{Verb: traces.Find, Indirection: "facts", Key: "web01", Outcome: traces.Good}
-		tr.ID = s.Begin(tr)
+		id := s.Begin(tr)
+		tr.ID = id
 		s.End(tr, value)
-		return tr.ID
+		return id
 	}
 	record("before")
 	if err := s.Flush(); err != nil {

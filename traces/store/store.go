@@ -269,7 +269,7 @@ func (s *Store) beginRow(t *traces.Trace) (uint64, *row, *chunk) {
 }
 
 // End takes the trace of a request that has ended, and completes its Outcome,
-// Previous and LastGood.
+// Previous and LastGood. It is the store's from then on.
 func (s *Store) End(t *traces.Trace, instance any) {
 	if t.ID == 0 {
 		return

@@ -42,11 +42,12 @@ func find(indirection, key string) *traces.Trace {
 	}
 }
 
-// record begins and ends t.
+// record begins and ends t, which is the store's from then on.
 func record(s *store.Store, t *traces.Trace, instance any) uint64 {
-	t.ID = s.Begin(t)
+	id := s.Begin(t)
+	t.ID = id
 	s.End(t, instance)
-	return t.ID
+	return id
 }
 
 func flush(tb testing.TB, s *store.Store) {

@@ -80,9 +80,10 @@ func (e *engine) Plan(_ context.Context, req *indirector.Request, _ indirector.R
 }
 
 func record(log *store.Store, tr traces.Trace) uint64 {
-	tr.ID = log.Begin(&tr)
+	id := log.Begin(&tr)
+	tr.ID = id
 	log.End(&tr, nil)
-	return tr.ID
+	return id
 }
 
 // Requests are counted by what they come to; those of agents are asked as these,

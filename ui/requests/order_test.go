@@ -35,12 +35,13 @@ func logOf(t testing.TB, n, rows int) *store.Store {
 		if i%500 == 3 {
 			tr.Took = -time.Second // a recording may hold anything
 		}
-		tr.ID = s.Begin(tr)
+		id := s.Begin(tr)
+		tr.ID = id
 		if i%97 != 5 { // those run for ever
 			s.End(tr, nil)
 		}
 		if i%1000 == 1 {
-			if err := s.SetMark(tr.ID, 'a'); err != nil { // which is kept when its neighbours are dropped
+			if err := s.SetMark(id, 'a'); err != nil { // which is kept when its neighbours are dropped
 				t.Fatal(err)
 			}
 		}
