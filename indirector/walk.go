@@ -379,7 +379,9 @@ func (c *call) take(take func(context.Context, *Response) error) (failed error) 
 // end closes the trace and returns it. It belongs to the recorder then.
 func (c *call) end(err error) *traces.Trace {
 	t := c.live.Trace
-	c.live.Close()
+	if c.lent() {
+		c.live.Close() // else answered empties it
+	}
 	t.Took = max(c.clock.Sub(t.Start)-t.Held, 0)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
@@ -439,11 +441,15 @@ func idleFlags(t *traces.Trace) traces.Flags {
 	return t.Flags &^ may
 }
 
+// lent reports whether others may keep c when it has ended.
+func (c *call) lent() bool { return c.live.Lent || c.stop != nil }
+
+// answered returns the answer. The call is used again, unless it is lent.
 func (c *call) answered(err error) (resp *Response, _ error) {
 	if err == nil {
 		resp = &c.resp
 	}
-	if c.live.Lent || c.stop != nil {
+	if c.lent() {
 		return resp, err
 	}
 	if err == nil {
