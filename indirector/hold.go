@@ -212,12 +212,8 @@ func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, e
 
 // waited reads the clock after the debugger, since a wait belongs to no step.
 func (c *call) waited(v Verdict) {
-	if !v.Waited {
-		return
-	}
-	c.clock = time.Time{}
-	if c.x.cfg.Recorder != nil {
-		c.clock = c.x.now()
+	if v.Waited {
+		c.readClock()
 	}
 }
 
