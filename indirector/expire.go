@@ -24,7 +24,7 @@ func findToExpire(c *call) (traces.Answer, traces.Because, error) {
 		return traces.Miss, traces.Because{Reason: traces.NotFound}, nil
 	}
 	c.value = v
-	c.resp.Served, c.resp.From = traces.ByCache, c.point(traces.CacheRead)
+	c.resp.Served, c.resp.From = traces.ByCache, c.to.cache.Terminus
 	return traces.Found, traces.Because{Reason: traces.CacheFound}, nil
 }
 

@@ -42,7 +42,7 @@ func readCache(c *call) (traces.Answer, traces.Because, error) {
 		return traces.Miss, because, nil
 	}
 	c.value = v
-	c.resp.Served, c.resp.From = traces.ByCache, c.point(traces.CacheRead)
+	c.resp.Served, c.resp.From = traces.ByCache, c.to.cache.Terminus
 	return traces.Found, traces.Because{Reason: traces.CacheFound}, nil
 }
 
@@ -143,10 +143,10 @@ func askTerminus(c *call) (traces.Answer, traces.Because, error) {
 		}
 		return traces.Nothing, q.Because, nil
 	case any(False):
-		c.served(traces.Terminus)
+		c.served()
 		return traces.False, traces.Because{Reason: traces.Returned, About: "false"}, nil
 	}
-	c.served(traces.Terminus)
+	c.served()
 	return traces.OK, traces.Because{Reason: traces.Returned}, nil
 }
 
@@ -191,8 +191,8 @@ func (c *call) raised(err error) traces.Because {
 	return traces.Because{Reason: traces.TerminusRaised, About: firstLine(Message(err))}
 }
 
-func (c *call) served(s traces.Step) {
-	c.resp.Served, c.resp.From = traces.ByTerminus, c.point(s)
+func (c *call) served() {
+	c.resp.Served, c.resp.From = traces.ByTerminus, c.to.primary.Terminus
 }
 
 // setExpiry dates what the terminus found, unless it has an expiration, even

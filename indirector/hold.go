@@ -212,12 +212,8 @@ func (c *call) hold(s traces.Step, done, last bool, stepErr error) (skip bool, e
 
 // waited reads the clock after the debugger, since a wait belongs to no step.
 func (c *call) waited(v Verdict) {
-	if !v.Waited {
-		return
-	}
-	c.clock = time.Time{}
-	if c.x.cfg.Recorder != nil {
-		c.clock = c.x.now()
+	if v.Waited {
+		c.readClock()
 	}
 }
 
@@ -227,7 +223,7 @@ func (c *call) failBy(s traces.Step, done bool, v Verdict) (skip bool, err error
 	because := traces.Because{Reason: traces.ByYou, About: v.By + " let it fail"}
 	if s == traces.CacheRead && c.req.Verb != Expire && c.to != nil {
 		// A cache that fails is a miss, also after it has answered.
-		c.value, c.resp.Served, c.resp.From = nil, traces.ByNone, traces.Point{}
+		c.value, c.resp.Served, c.resp.From = nil, traces.ByNone, ""
 		q.Answer, _, err = c.cacheFailed(v.Err)
 		q.Because = because
 		return true, err
@@ -269,9 +265,9 @@ func (c *call) inject(s traces.Step, v Verdict) error {
 	case !c.answers(s):
 		return nil
 	}
-	c.value, c.resp.Served, c.resp.From = v.Value, traces.ByInjection, c.point(s)
+	c.value, c.resp.Served, c.resp.From = v.Value, traces.ByInjection, c.point(s).Terminus
 	if s == traces.CacheRead && v.Value == nil {
-		c.resp.Served, c.resp.From = traces.ByNone, traces.Point{} // a miss: the terminus is asked
+		c.resp.Served, c.resp.From = traces.ByNone, "" // a miss: the terminus is asked
 	}
 	q := &c.live.Trace.Steps[s]
 	q.Because = traces.Because{Reason: traces.ByYou, About: v.By + " answered"}

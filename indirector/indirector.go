@@ -216,13 +216,13 @@ func (x *Indirector) now() time.Time {
 	return now
 }
 
-// after returns the time now, which is after before. Of the two clocks that
-// time.Now reads it needs one, at half the price.
-func (x *Indirector) after(before time.Time) time.Time {
+// since returns how long ago t was. Of the two clocks that time.Now reads it needs
+// one, at half the price.
+func (x *Indirector) since(t time.Time) time.Duration {
 	if x.cfg.Now == nil {
-		return before.Add(time.Since(before))
+		return time.Since(t)
 	}
-	return x.cfg.Now()
+	return x.cfg.Now().Sub(t)
 }
 
 // Registry returns the registry, which never changes.

@@ -182,7 +182,7 @@ type Response struct {
 	// Value is an Instance, []Instance, a bool, the result of the terminus, or
 	// the number of instances that went to Yield.
 	Value  any
-	From   traces.Point // that answered
+	From   string // the terminus that answered; "" if none did
 	Served traces.Served
 	// Trace is the number of the request; 0 if it is not recorded.
 	Trace uint64

@@ -22,7 +22,7 @@ func headTerminus(c *call) (traces.Answer, traces.Because, error) {
 	}
 	c.value = v
 	if v == true {
-		c.served(traces.Terminus)
+		c.served()
 		return traces.OK, traces.Because{Reason: traces.Returned}, nil
 	}
 	if q.Because.Reason == traces.EarlierStepRaised {
@@ -58,7 +58,7 @@ func searchTerminus(c *call) (traces.Answer, traces.Because, error) {
 	} else {
 		n, c.value = len(v.([]Instance)), v
 	}
-	c.served(traces.Terminus)
+	c.served()
 	return traces.OK, traces.Because{Reason: traces.Returned, About: strconv.Itoa(n)}, nil
 }
 
@@ -120,7 +120,7 @@ func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 	}
 	if applied, ok := v.(*Applied); ok {
 		if c.value = applied.Value; applied.Answer != traces.Nothing {
-			c.served(traces.Terminus)
+			c.served()
 		}
 		return applied.Answer, applied.Because, nil
 	}
@@ -128,7 +128,7 @@ func saveTerminus(c *call) (traces.Answer, traces.Because, error) {
 	if c.resp.Served == traces.ByInjection {
 		return traces.Nothing, c.live.Trace.Steps[traces.Terminus].Because, nil
 	}
-	c.served(traces.Terminus)
+	c.served()
 	return traces.Written, traces.Because{Reason: traces.StoreWritten}, nil
 }
 
@@ -166,7 +166,7 @@ func destroyTerminus(c *call) (traces.Answer, traces.Because, error) {
 	if v == nil {
 		return traces.Absent, traces.Because{Reason: traces.NotFound}, nil
 	}
-	c.served(traces.Terminus)
+	c.served()
 	return traces.Removed, traces.Because{Reason: traces.Returned}, nil
 }
 

@@ -24,8 +24,8 @@ type call struct {
 	req   Request
 	to    *resolved
 	resp  Response
-	value any       // the answer so far
-	clock time.Time // when the clock was last read; see now
+	value any           // the answer so far
+	at    time.Duration // when the clock was last read, since the trace began; see now
 	live  traces.Live
 	list  *listing // of a search that yields; nil otherwise
 	stop  *Stop    // what the debugger sees of it; nil before it was stopped
@@ -142,9 +142,9 @@ func (c *call) begin(ctx context.Context) {
 	r, t := &c.req, traces.NewTrace()
 	c.live.Context, c.live.Trace, c.live.Now = ctx, t, c.x.cfg.Now
 	if c.x.cfg.Recorder != nil {
-		c.clock = c.x.now()
+		t.Start = c.x.now()
 	}
-	t.Start, t.Verb, t.Indirection, t.Key = c.clock, r.Verb, r.Indirection, r.Key
+	t.Verb, t.Indirection, t.Key = r.Verb, r.Indirection, r.Key
 	t.RunGuessed = r.RunGuessed
 	t.Caller, t.Run, t.Application, t.Flags, t.Previous = r.Caller, r.Run, c.x.cfg.Application, r.Flags, r.Replay
 	if r.Verb <= Expire {
@@ -293,7 +293,7 @@ func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any,
 			Class: h.desc.Class(c.x.cfg.Registry.Spec(h.indirection)), Aborts: h.desc.REST,
 		}
 	}
-	before, held := c.clock, c.held()
+	before, held := c.at, c.held()
 	ctx := c.briefly()
 	if !h.desc.Brief {
 		ctx = c.ctx()
@@ -316,10 +316,20 @@ func (c *call) ask(h *holder, verb Verb, req *Request, q *traces.Question) (any,
 // now returns the time as of the last step. If nothing is recorded, the clock
 // is read only when the time is needed.
 func (c *call) now() time.Time {
-	if c.clock.IsZero() {
-		c.clock = c.x.now()
+	t := c.live.Trace
+	if t.Start.IsZero() {
+		t.Start = c.x.now()
 	}
-	return c.clock
+	return t.Start.Add(c.at)
+}
+
+// readClock notes the time that now returns.
+func (c *call) readClock() {
+	if c.x.cfg.Recorder == nil {
+		c.live.Trace.Start = time.Time{}
+		return
+	}
+	c.at = c.x.since(c.live.Trace.Start)
 }
 
 // held is how long the call, and what it has asked, waited for the user.
@@ -332,13 +342,11 @@ func (c *call) held() time.Duration {
 
 // tick reads the clock and records how long the step took. What it asked may have
 // waited for the user, which does not count: held is how long it had before.
-func (c *call) tick(q *traces.Question, before time.Time, held time.Duration) {
-	if c.x.cfg.Recorder == nil {
-		c.clock = time.Time{}
-		return
+func (c *call) tick(q *traces.Question, before, held time.Duration) {
+	c.readClock()
+	if c.x.cfg.Recorder != nil {
+		q.At, q.Took = before, max(c.at-before-(c.held()-held), 1)
 	}
-	c.clock = c.x.after(before)
-	q.At, q.Took = before.Sub(c.live.Trace.Start), max(c.clock.Sub(before)-(c.held()-held), 1)
 }
 
 // answer puts the value into the response.
@@ -367,7 +375,7 @@ func (c *call) take(take func(context.Context, *Response) error) (failed error) 
 			failed = c.fail(traces.Caller, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 		}
 	}()
-	before, held := c.now(), c.held()
+	before, held := c.at, c.held()
 	err := take(c.ctx(), &c.resp)
 	c.tick(&c.live.Trace.Steps[traces.Caller], before, held)
 	if err != nil {
@@ -379,8 +387,10 @@ func (c *call) take(take func(context.Context, *Response) error) (failed error) 
 // end closes the trace and returns it. It belongs to the recorder then.
 func (c *call) end(err error) *traces.Trace {
 	t := c.live.Trace
-	c.live.Close()
-	t.Took = max(c.clock.Sub(t.Start)-t.Held, 0)
+	if c.lent() {
+		c.live.Close() // else answered empties it
+	}
+	t.Took = max(c.at-t.Held, 0)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		t.Error = Message(err)
 	}
@@ -439,11 +449,15 @@ func idleFlags(t *traces.Trace) traces.Flags {
 	return t.Flags &^ may
 }
 
+// lent reports whether others may keep c when it has ended.
+func (c *call) lent() bool { return c.live.Lent || c.stop != nil }
+
+// answered returns the answer. The call is used again, unless it is lent.
 func (c *call) answered(err error) (resp *Response, _ error) {
 	if err == nil {
 		resp = &c.resp
 	}
-	if c.live.Lent || c.stop != nil {
+	if c.lent() {
 		return resp, err
 	}
 	if err == nil {

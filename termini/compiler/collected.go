@@ -45,9 +45,9 @@ func (l *language) owners(resp *indirector.Response) string {
 	}
 	to := ""
 	if l.env.Passed != nil {
-		to = l.env.Passed("resource", resp.From.Terminus)
+		to = l.env.Passed("resource", resp.From)
 	}
-	return "terminus " + traces.Owners(resp.From.Terminus, to)
+	return "terminus " + traces.Owners(resp.From, to)
 }
 
 // collections are what the collectors of one compile learned of other nodes.

@@ -198,9 +198,9 @@ func elsewhere(resp *indirector.Response) string {
 	case traces.ByInjection:
 		return "injected"
 	case traces.ByCache:
-		return "cache " + resp.From.Terminus
+		return "cache " + resp.From
 	}
-	return "terminus " + resp.From.Terminus
+	return "terminus " + resp.From
 }
 
 // log passes on what programs log. Warnings are notes of the request, too.

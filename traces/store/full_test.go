@@ -141,3 +141,33 @@ func TestRowSize(t *testing.T) {
 		t.Errorf("a row has %d bytes", n)
 	}
 }
+
+// TestBacklog takes out what was put in, in its order, whether the numbers come in
+// order or not.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+	var b backlog
+	var want []uint64
+	for _, id := range []uint64{1, 2, 3, 5, 4, 6, 7, 9, 10, 11, 8, 12, 13, 14} {
+		b.add(id)
+		want = append(want, id)
+		if id%2 == 0 { // half of them wait
+			if got := b.take(); got != want[0] {
+				t.Fatalf("got %d, want %d", got, want[0])
+			}
+			want = want[1:]
+		}
+	}
+	for b.n > 0 {
+		if got := b.take(); len(want) == 0 || got != want[0] {
+			t.Fatalf("got %d, want %v", got, want)
+		}
+		want = want[1:]
+	}
+	if len(want) > 0 {
+		t.Errorf("%v are missing", want)
+	}
+	if b.add(15); b.take() != 15 {
+		t.Error("a queue that was empty does not return its number")
+	}
+}

@@ -47,26 +47,38 @@ type flush struct {
 	done  chan struct{}
 }
 
-// A backlog is a queue of numbers. Its memory is used again: that which is new costs
-// more than what is done with a number.
+// A backlog is a queue of numbers. Most come in order: of those, only the ends are kept.
 type backlog struct {
-	all   []uint64
-	first int // of those that wait
+	runs  []numbers
+	first int // of the runs that wait
+	n     int // how many numbers wait
 }
 
-func (b *backlog) len() int { return len(b.all) - b.first }
+// numbers are those from from on, without end.
+type numbers struct{ from, end uint64 }
 
 func (b *backlog) add(id uint64) {
-	if b.first > len(b.all)/2 {
-		b.all = b.all[:copy(b.all, b.all[b.first:])]
+	b.n++
+	if last := len(b.runs) - 1; last >= b.first && b.runs[last].end == id {
+		b.runs[last].end++
+		return
+	}
+	if b.first > len(b.runs)/2 {
+		b.runs = b.runs[:copy(b.runs, b.runs[b.first:])]
 		b.first = 0
 	}
-	b.all = append(b.all, id)
+	b.runs = append(b.runs, numbers{id, id + 1})
 }
 
+// take returns the next number, of which there must be one.
 func (b *backlog) take() uint64 {
-	b.first++
-	return b.all[b.first-1]
+	b.n--
+	r := &b.runs[b.first]
+	id := r.from
+	if r.from++; r.from == r.end {
+		b.first++
+	}
+	return id
 }
 
 // A bodyKey is the first half of a SHA-256, which is enough to find a value.
@@ -287,7 +299,7 @@ type bareRow struct {
 // dropped before they are written. They come first then, and the writer does
 // not rest: rows are worth more than details.
 func (s *Store) urgent() bool {
-	return int64(s.ring.lost.len()) > min(int64(s.opts.Rows/4), s.opts.Memory/1024)
+	return int64(s.ring.lost.n) > min(int64(s.opts.Rows/4), s.opts.Memory/1024)
 }
 
 // take gives the writer something to do, or reports that there is nothing.
@@ -345,7 +357,7 @@ func (s *Store) takeSafe(w *work) {
 // Those that memory does not have any longer are passed over.
 func (s *Store) takeRows(w *work, n int) {
 	g := &s.ring
-	for g.lost.len() > 0 && len(w.rows) < n {
+	for g.lost.n > 0 && len(w.rows) < n {
 		id := g.lost.take()
 		if r, c := s.row(id); r != nil {
 			w.rows = append(w.rows, bareRow{id, *r, c.names})
@@ -353,7 +365,7 @@ func (s *Store) takeRows(w *work, n int) {
 			w.passed = true
 		}
 	}
-	if g.lost.len() == 0 {
+	if g.lost.n == 0 {
 		g.lost = backlog{}
 	}
 }
@@ -570,7 +582,7 @@ func (s *Store) put(w *work) {
 	g.written = max(g.written, w.from+uint64(len(w.slots)-w.safe))
 	s.limit()
 	g.flushes = slices.DeleteFunc(g.flushes, func(f flush) bool {
-		if f.until > g.written || len(s.file.lines)+g.lost.len() > 0 {
+		if f.until > g.written || len(s.file.lines)+g.lost.n > 0 {
 			return false
 		}
 		close(f.done)
@@ -730,7 +742,7 @@ func (s *Store) Flush() error {
 		return s.fileErr()
 	}
 	f := flush{s.ring.head, make(chan struct{})}
-	if s.ring.written >= f.until && len(s.file.lines)+s.ring.lost.len() == 0 {
+	if s.ring.written >= f.until && len(s.file.lines)+s.ring.lost.n == 0 {
 		close(f.done)
 	} else {
 		s.ring.flushes = append(s.ring.flushes, f)
