@@ -134,7 +134,8 @@ type Store struct {
 	readOnly bool
 	remote   Remote // of a followed store; nil if it has a file
 	changed  chan struct{}
-	wake     chan struct{} // of the writer
+	wake     chan struct{} // of the writer, which lingers then
+	hurry    chan struct{} // of the writer, at once
 	quit     chan struct{} // closed by Close; ends the reading of a recording
 	done     sync.WaitGroup
 	rendered rendered
@@ -209,7 +210,7 @@ func newStore(opts Options) *Store {
 	seed := maphash.MakeSeed()
 	s := &Store{
 		opts: opts, seed: seed,
-		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}),
 		kept: map[uint64]*row{}, again: map[uint64][]uint64{},
 		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
 		ring:   ring{slots: make([]slot, opts.Details), safe: map[uint64]slot{}},
