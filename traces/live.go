@@ -271,6 +271,25 @@ func (a *Active) Begin(kind Kind, name string) {
 	a.span.ID, a.span.At = a.live.number(a.start)
 }
 
+// Note adds a span of a series that begins and ends at once.
+func (a *Active) Note(kind Kind, name, answer string, why Because, err error) {
+	if a == nil {
+		return
+	}
+	a.span = Span{Parent: a.span.Parent, Step: a.span.Step, Kind: kind, Name: name, Answer: answer, Because: why, Took: 1}
+	if err != nil {
+		a.span.Err = err.Error()
+	}
+	start, l := a.live.now(), a.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lastID++; !l.ended {
+		a.span.ID, a.span.At = int(l.lastID), start.Sub(l.Trace.Start)
+		l.append(&a.span)
+		a.span.ID = 0
+	}
+}
+
 // number numbers a span that begins, and returns when that is.
 func (l *Live) number(start time.Time) (id int, at time.Duration) {
 	l.mu.Lock()
@@ -286,9 +305,13 @@ func (l *Live) number(start time.Time) (id int, at time.Duration) {
 func (l *Live) add(s *Span) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended {
-		return
+	if !l.ended {
+		l.append(s)
 	}
+}
+
+// append is add under the lock.
+func (l *Live) append(s *Span) {
 	if l.Trace.Spans == nil {
 		l.Trace.Spans = make([]Span, 0, 4) // hardly any request has just one
 	}

@@ -1,6 +1,8 @@
 package traces_test
 
 import (
+	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -23,4 +25,31 @@ func TestMeasured(t *testing.T) {
 	if got[0].At != 3*time.Second || got[0].Took != 3*time.Second || got[1].At != time.Second || got[1].Took != 10*time.Second {
 		t.Errorf("got %+v", got)
 	}
+}
+
+// What a series notes is like a span that ended at once; what begins after it is not below it.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	live := &traces.Live{Context: t.Context(), Trace: &traces.Trace{Start: now}, Now: func() time.Time { return now }, Step: traces.Terminus}
+	ctx, a := traces.Start(live, traces.Code, "all")
+	ctx, series := traces.Series(ctx, 3)
+	now = now.Add(time.Second)
+	why := traces.Because{Reason: traces.Unsuitable, About: "x"}
+	series.Note(traces.Note, "provider", "failed", why, errors.New("it is none"))
+	leaf := traces.StartLeaf(ctx, traces.File, "look")
+	leaf.End("", traces.Because{}, nil)
+	a.End("", traces.Because{}, nil)
+	want := []traces.Span{
+		{ID: 2, Parent: 1, Step: traces.Terminus, Kind: traces.Note, Name: "provider", Answer: "failed", Because: why, At: time.Second, Took: 1, Err: "it is none"},
+		{ID: 3, Parent: 1, Step: traces.Terminus, Kind: traces.File, Name: "look", At: time.Second, Took: 1},
+		{ID: 1, Step: traces.Terminus, Kind: traces.Code, Name: "all", Took: time.Second},
+	}
+	if !reflect.DeepEqual(live.Trace.Spans, want) {
+		t.Errorf("got %+v", live.Trace.Spans)
+	}
+	live.Close()
+	series.Note(traces.Note, "late", "", why, nil) // is dropped
+	var none *traces.Active
+	none.Note(traces.Note, "of nothing", "", why, nil)
 }

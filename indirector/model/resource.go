@@ -343,7 +343,8 @@ func namevar(typ string) string {
 // left out. Rule FMT-CAT-02.
 func (r *Resource) Data() data.Value {
 	a := arena{values: make([]data.Value, len(r.Tags)+len(r.Sensitive))}
-	return data.OfHash(r.appendPairs(nil, &a))
+	const usual = 8
+	return data.OfHash(r.appendPairs(make([]data.Pair, 0, usual+len(r.Extra)), &a))
 }
 
 func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {

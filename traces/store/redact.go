@@ -208,7 +208,8 @@ func digest(v *traces.Value) {
 		h.Write(p.Text)
 	}
 	var sum [sha256.Size]byte
-	v.Digest = hex.EncodeToString(h.Sum(sum[:0]))
+	var text [2 * sha256.Size]byte
+	v.Digest = string(hex.AppendEncode(text[:0], h.Sum(sum[:0])))
 	v.Size = max(v.Size, len(v.Body))
 }
 

@@ -6,8 +6,8 @@
 //
 // Begin and End take a lock, write a row of 112 bytes, and put the trace into a
 // ring. That is all that the request waits for. One goroutine, the writer, takes
-// traces out of the ring, asks Options.Render for the value, redacts every text,
-// and appends lines to the recording. When it falls behind, the oldest traces
+// traces out of the ring a moment later, many at once, asks Options.Render for the
+// value, redacts every text, and appends lines to the recording. When it falls behind, the oldest traces
 // that are still unwritten are dropped and counted; their rows stay.
 //
 // # What is dropped
@@ -134,7 +134,8 @@ type Store struct {
 	readOnly bool
 	remote   Remote // of a followed store; nil if it has a file
 	changed  chan struct{}
-	wake     chan struct{} // of the writer
+	wake     chan struct{} // of the writer, which lingers then
+	hurry    chan struct{} // of the writer, at once
 	quit     chan struct{} // closed by Close; ends the reading of a recording
 	done     sync.WaitGroup
 	rendered rendered
@@ -209,7 +210,7 @@ func newStore(opts Options) *Store {
 	seed := maphash.MakeSeed()
 	s := &Store{
 		opts: opts, seed: seed,
-		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}),
 		kept: map[uint64]*row{}, again: map[uint64][]uint64{},
 		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
 		ring:   ring{slots: make([]slot, opts.Details), safe: map[uint64]slot{}},

@@ -204,11 +204,11 @@ func (o object) notes(notes []traces.Remark) object {
 	}
 	o = list(o.name("notes"), notes, func(o object, n *traces.Remark) object { return appendText(o, n.Text) })
 	return list(o.name("noted"), notes, func(o object, n *traces.Remark) object {
-		about := n.Step.String()
+		o = append(append(o, '"'), n.Step.String()...)
 		if n.Explains != traces.NoOutcome {
-			about += notedSep + n.Explains.String()
+			o = append(append(o, notedSep...), n.Explains.String()...)
 		}
-		return appendText(o, about)
+		return append(o, '"')
 	})
 }
 

@@ -135,6 +135,9 @@ func (s *Store) push(t *traces.Trace, instance any, own bool, weight int64, r *r
 	*sl = slot{id: t.ID, trace: t, instance: instance, own: own, body: weight}
 	g.waiting += weight
 	g.head++
+	if g.head-g.taken > n/4 {
+		signal(s.hurry)
+	}
 }
 
 // dropWaiting drops the oldest detail that waits for the writer, or puts it
@@ -238,6 +241,8 @@ func (s *Store) write() {
 		}
 		select {
 		case <-s.wake:
+			s.linger()
+		case <-s.hurry:
 		case <-s.quit:
 			if !s.take(&w) {
 				s.finishFile()
@@ -246,6 +251,18 @@ func (s *Store) write() {
 			s.process(&w)
 			s.put(&w)
 		}
+	}
+}
+
+// linger lets requests pile up for a moment, unless one waits for the writer, or there
+// are many. To wake the writer takes longer than half of what a request pays for being
+// recorded, and one call of the system writes many lines as well as one.
+func (s *Store) linger() {
+	const moment = 2 * time.Millisecond
+	select {
+	case <-time.After(moment):
+	case <-s.hurry:
+	case <-s.quit:
 	}
 }
 
@@ -748,7 +765,7 @@ func (s *Store) Flush() error {
 		s.ring.flushes = append(s.ring.flushes, f)
 	}
 	s.mu.Unlock()
-	signal(s.wake)
+	signal(s.hurry)
 	<-f.done
 	return s.fileErr()
 }
@@ -766,7 +783,7 @@ func (s *Store) Settle() {
 	f := flush{g.head - room/4, make(chan struct{})}
 	g.flushes = append(g.flushes, f)
 	s.mu.Unlock()
-	signal(s.wake)
+	signal(s.hurry)
 	<-f.done
 }
 

@@ -29,7 +29,7 @@ func ApplyOne(ctx context.Context, m *model.Resource, o Options) (*One, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.catalog, t.resting.taken = c, map[string]bool{}
+	t.catalog = c
 	one := &One{Report: t.report, Resource: c.resources[0].RAL}
 	var failed error
 	t.Request = func(ctx context.Context, v *Visit) error {

@@ -36,6 +36,7 @@ type Resource struct {
 	waits     []relation      // by require, subscribe, before and notify, in this order
 	virtual   bool
 	byDefault bool        // was not declared
+	over      bool        // its turn in a run of requests is over
 	problem   error       // why its type refuses a Foreign one; nil if the type is not known
 	parents   []*Resource // what contains it
 	children  []*Resource

@@ -19,7 +19,6 @@ type resting struct {
 	catalog *model.Catalog
 	plan    *Plan // of all of it; nil until it is asked for
 	tried   bool
-	taken   map[string]bool // resources whose turn is over, by reference
 }
 
 // rest plans what is still to be done; nil if that cannot be planned. What the helper does
@@ -48,8 +47,12 @@ func (t *transaction) rest(inHand *Resource) *Rest {
 		return nil
 	}
 	left, refreshed := &Plan{Catalog: r.plan.Catalog, Resources: []Planned{}}, t.toRefresh()
+	over := map[string]bool{inHand.Ref(): true}
+	for _, r := range t.graph.Vertices() {
+		over[r.Ref()] = over[r.Ref()] || r.over
+	}
 	for _, n := range r.plan.Resources {
-		if n.Resource == inHand.Ref() || r.taken[n.Resource] {
+		if over[n.Resource] {
 			continue
 		}
 		if by := refreshed[n.Resource]; len(by) > 0 && len(n.RefreshedBy) == 0 {
@@ -71,7 +74,7 @@ func (t *transaction) toRefresh() map[string][]string {
 	by := map[string][]string{}
 	var queue []*Resource
 	for _, r := range t.graph.Vertices() {
-		if len(t.queued[r]) > 0 && !t.resting.taken[r.Ref()] {
+		if len(t.queued[r]) > 0 && !r.over {
 			queue = append(queue, r)
 			by[r.Ref()] = texts(t.senders[r])
 		}

@@ -17,7 +17,7 @@ import (
 func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	t := newTransaction(ctx, o)
 	t.begin(c)
-	t.resting = resting{catalog: c, taken: map[string]bool{}}
+	t.resting = resting{catalog: c}
 	if t.Agent {
 		t.earlier()
 		t.frame()

@@ -43,11 +43,13 @@ func (s *steps) begin(step Step, property string) {
 
 // end closes the span of a step with its answer.
 func (s *steps) end(a Answer) {
-	if s.at != a.Step {
-		s.begin(a.Step, a.Property)
-	}
 	because := a.because()
-	s.span.End(a.Text, because, a.Err)
+	if s.at == a.Step {
+		s.span.End(a.Text, because, a.Err)
+	} else {
+		s.close()
+		s.span.Note(traces.Note, stepName(a.Step, a.Property), a.Text, because, a.Err)
+	}
 	s.at = ""
 	switch {
 	case a.Text == skippedText:

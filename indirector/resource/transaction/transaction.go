@@ -268,7 +268,7 @@ func (t *transaction) visit(r *Resource) error {
 		return t.evaluateOne(r)
 	}
 	err := t.byRequest(r, t.evaluateOne)
-	t.resting.taken[r.Ref()] = true
+	r.over = true
 	return err
 }
 
