@@ -43,7 +43,7 @@ var rules = []rule{
 	{"traces/fleet/fleettest", "", "github.com/jackc/pgx/v5"},
 	{"traces/fleet", "traces traces/query traces/store", "github.com/jackc/pgx/v5 modernc.org/sqlite"},
 
-	{"indirector", "indirector/data traces traces/spell", ""},
+	{"indirector", "indirector/data indirector/rich traces traces/spell", ""},
 	{"indirector/data", "", ""},
 	{"indirector/origins", "traces traces/spell", ""},
 	{"indirector/redact", "indirector/data", ""},

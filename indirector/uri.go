@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
 
 // A URI is what a URI key holds besides the key. Rules IND-REQ-04 to
@@ -58,7 +59,7 @@ var schemePorts = map[string]int{"http": 80, "https": 443, "ldap": 389, "ldaps":
 // encodes the text first. Rules IND-REQ-05 to IND-REQ-09.
 func (x *Indirector) parseURI(r *Request) error {
 	text := r.Key
-	e := encodeURI(text)
+	e := rich.EncodeURI(text)
 	bad := func(format string, args ...any) error {
 		return &Failure{
 			Class:   "ArgumentError",
@@ -66,19 +67,19 @@ func (x *Indirector) parseURI(r *Request) error {
 			Hidden:  "scheme and host may hold letters, digits and a few signs only; no space, no underscore in the scheme, no brackets in the path",
 		}
 	}
-	uri := &URI{Text: text, Protocol: strings.ToLower(strings.TrimSuffix(e.scheme, ":"))}
+	uri := &URI{Text: text, Protocol: strings.ToLower(strings.TrimSuffix(e.Scheme, ":"))}
 	uri.Port = schemePorts[uri.Protocol]
-	switch authority, ok := strings.CutPrefix(e.authority, "//"); {
-	case !isASCII(e.scheme + e.authority):
+	switch authority, ok := strings.CutPrefix(e.Authority, "//"); {
+	case !isASCII(e.Scheme + e.Authority):
 		return bad("URI must be ascii only %s", dump(e.String()))
-	case !isScheme(e.scheme), strings.ContainsAny(e.path, "[]"),
+	case !isScheme(e.Scheme), strings.ContainsAny(e.Path, "[]"),
 		ok && !uri.setAuthority(authority), !ok && authority != "":
 		return bad("bad URI(is not URI?): %s", data.InspectString(e.String()))
-	case uri.Protocol == "mailto" && e.query == "":
+	case uri.Protocol == "mailto" && e.Query == "":
 		return bad("missing opaque part for mailto URL")
 	}
 	r.URI = uri
-	path := unescape(e.path)
+	path := rich.UnescapeURI(e.Path)
 	switch uri.Protocol {
 	case "file":
 		uri.Protocol, uri.Server, uri.Port = "", "", 0
@@ -97,96 +98,6 @@ func (x *Indirector) parseURI(r *Request) error {
 	}
 	r.Key = strings.TrimPrefix(path, "/")
 	return nil
-}
-
-// An encoded URI is what Puppet passes to Ruby's parser: path, query and
-// fragment are escaped.
-type encoded struct {
-	scheme    string // with its colon
-	authority string // with its slashes
-	path      string
-	query     string // with its question mark, or the escaped sign of the fragment
-}
-
-func (e *encoded) String() string { return e.scheme + e.authority + e.path + e.query }
-
-// encodeURI takes key apart, up to the end of the line in which its fragment
-// begins.
-func encodeURI(key string) *encoded {
-	e := new(encoded)
-	rest := key
-	if i := strings.IndexAny(rest, ":/?#"); i > 0 && rest[i] == ':' {
-		e.scheme, rest = rest[:i+1], rest[i+1:]
-	}
-	if strings.HasPrefix(rest, "//") {
-		end := 2 + len(until(rest[2:], "/?#"))
-		e.authority, rest = rest[:end], rest[end:]
-	}
-	path := until(rest, "?#")
-	e.path, rest = escape(path, "-_.!~*'();/?:@&=+$,[]"), rest[len(path):]
-	if after, ok := strings.CutPrefix(rest, "?"); ok {
-		query := until(after, "#")
-		rest = after[len(query):]
-		var pairs []string
-		for pair := range strings.SplitSeq(strings.TrimRight(query, "&"), "&") {
-			var parts []string
-			for part := range strings.SplitSeq(strings.TrimRight(pair, "="), "=") {
-				parts = append(parts, escape(part, "-_.~"))
-			}
-			pairs = append(pairs, strings.Join(parts, "="))
-		}
-		e.query = "?" + strings.Join(pairs, "&")
-	}
-	if fragment, ok := strings.CutPrefix(rest, "#"); ok {
-		fragment = "%23" + escape(until(fragment, "\n"), "-_.~")
-		switch {
-		case e.query != "":
-			e.query += fragment
-		case e.path != "":
-			e.path += fragment
-		default:
-			e.authority += fragment
-		}
-	}
-	return e
-}
-
-// until returns s up to the first of the signs.
-func until(s, signs string) string {
-	if i := strings.IndexAny(s, signs); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
-
-// escape percent-encodes all but letters, digits and the signs that stay.
-func escape(s, stay string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; isAlnum(c) || strings.IndexByte(stay, c) >= 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
-// unescape reverses escape.
-func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		if n, err := strconv.ParseUint(s[i+1:min(len(s), i+3)], 16, 8); s[i] == '%' && err == nil {
-			b = append(b, byte(n))
-			i += 2
-		} else {
-			b = append(b, s[i])
-		}
-	}
-	return string(b)
 }
 
 func isASCII(s string) bool {

@@ -100,8 +100,11 @@ func (f *Format) Parse(text, target string, index int) ([]*Record, error) {
 			return nil, fmt.Errorf("read the lines of %q: one is longer than %d bytes", target, maxLine)
 		}
 		r, err := f.parseLine(line)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case r == nil: // Puppet counts lines from 2
+			return nil, words(fmt.Sprintf("Could not parse line %s (file: %s, line: %d)", data.InspectString(line), target, len(all)+2))
 		}
 		r.Target = target
 		all = append(all, r)
@@ -112,6 +115,7 @@ func (f *Format) Parse(text, target string, index int) ([]*Record, error) {
 	return all, nil
 }
 
+// parseLine returns nil for what is neither a record nor a text.
 func (f *Format) parseLine(line string) (*Record, error) {
 	for _, t := range f.order {
 		if !t.last && t.match.MatchString(line) {
@@ -130,7 +134,7 @@ func (f *Format) parseLine(line string) (*Record, error) {
 			return &Record{Kind: t.kind, Text: line}, nil
 		}
 	}
-	return nil, words("Could not parse line " + data.InspectString(line))
+	return nil, nil
 }
 
 // Write returns the text of a file with these records. Errors are Puppet's, of a record

@@ -275,8 +275,11 @@ func newAuthorizedKey(log logger) Provider {
 		if err != nil {
 			return err
 		}
-		if !ok {
+		switch {
+		case !ok:
 			return &indirector.Failure{Message: fmt.Sprintf("User '%s' does not exist", user)}
+		case target == "": // the user had no home when the resource was made
+			return &indirector.Failure{Message: "Path is nil"}
 		}
 		l.store = flat{l.log}
 		if r.Value("drop_privileges").Truthy() {

@@ -91,13 +91,19 @@ func TestDeferredUnsupported(t *testing.T) {
 	p := newPlace(t)
 	m := p.system(systemtest.Case{}, p.settings())
 	const ruby = `{"__ptype": "Deferred", "name": "ruby", "arguments": []}`
-	for tags, want := range map[string]string{"": "failed skipped changed", "other": "skipped skipped changed"} {
+	for _, c := range []struct{ tags, parameters, want string }{
+		{"", `"message": ` + ruby, "failed skipped changed"},
+		{"other", `"message": ` + ruby, "skipped skipped changed"},
+		{"", `"message": ["a", ` + ruby + `]`, "failed skipped changed"},
+		{"", `"message": {"a": [` + ruby + `]}`, "failed skipped changed"},
+		{"", `"withpath": [` + ruby + `]`, "failed skipped changed"},
+	} {
 		settings := agent(m)
-		if tags != "" {
-			settings.Tags = []string{tags}
+		if c.tags != "" {
+			settings.Tags = []string{c.tags}
 		}
 		got := transaction.Run(t.Context(), catalogOf(t, []byte(`{"name": "n", "version": 1, "catalog_format": 2, "environment": "production", "edges": [], "classes": [], "resources": [
-			{"type": "Notify", "title": "a", "kind": "compilable_type", "parameters": {"message": `+ruby+`}},
+			{"type": "Notify", "title": "a", "kind": "compilable_type", "parameters": {`+c.parameters+`}},
 			{"type": "Notify", "title": "b", "kind": "compilable_type", "parameters": {"require": "Notify[a]"}},
 			{"type": "Notify", "title": "c", "kind": "compilable_type", "tags": ["other"]}]}`)), transaction.Options{
 			Settings: settings, System: m, Types: allTypes(), Resolve: func(context.Context, data.Value) (data.Value, error) {
@@ -118,8 +124,8 @@ func TestDeferredUnsupported(t *testing.T) {
 				all = append(all, "changed")
 			}
 		}
-		if got := strings.Join(all, " "); got != want {
-			t.Errorf("tags %q: got %s, want %s", tags, got, want)
+		if got := strings.Join(all, " "); got != c.want {
+			t.Errorf("tags %q, %s: got %s, want %s", c.tags, c.parameters, got, c.want)
 		}
 	}
 }

@@ -357,7 +357,12 @@ func (t *transaction) resolve(r *Resource) error {
 		if t.Resolve == nil {
 			return failf("Could not resolve the deferred value of %s on %s", name, r.Ref())
 		}
-		v, err := t.Resolve(t.ctx, r.RAL.Value(name))
+		given := r.RAL.Original(name)
+		v := given[0]
+		if len(given) > 1 {
+			v = data.OfList(given)
+		}
+		v, err := t.Resolve(t.ctx, v)
 		if err != nil {
 			return err
 		}

@@ -80,17 +80,6 @@ var cronRange = regexp.MustCompile(`(?m)^(\*/[0-9]+|[0-9]+-[0-9]+(/[0-9]+)?)$`)
 
 // munge takes ranges and steps as they are, and makes numbers of names.
 func (f clockField) munge(v data.Value) (data.Value, error) {
-	if v.Kind() == data.List {
-		all := make([]data.Value, v.Len())
-		for i, x := range v.List() {
-			m, err := f.munge(x)
-			if err != nil {
-				return v, err
-			}
-			all[i] = m
-		}
-		return data.OfList(all), nil
-	}
 	w := v.Text()
 	switch {
 	case w == "absent", w == "*" && v.Kind() == data.String:

@@ -112,7 +112,7 @@ func validateChecks(r *Resource, v data.Value) error {
 }
 
 func validatePath(_ *Resource, v data.Value) error {
-	for _, d := range list(v) {
+	for _, d := range flat(v) {
 		if d.Kind() != data.String {
 			return refuse("a path is text, not %s", d.Inspect())
 		}
@@ -122,7 +122,7 @@ func validatePath(_ *Resource, v data.Value) error {
 
 func mungePath(_ *Resource, v data.Value) (data.Value, error) {
 	dirs := []string{}
-	for _, d := range list(v) {
+	for _, d := range flat(v) {
 		dirs = append(dirs, splitColons(d.Str())...)
 	}
 	return data.OfStrings(dirs), nil

@@ -142,7 +142,10 @@ func validateFilePath(r *Resource, v data.Value) error {
 }
 
 func mungeFilePath(r *Resource, v data.Value) (data.Value, error) {
-	return data.OfString(r.expanded(v.Str())), nil
+	if strings.Trim(v.Str(), "/") == "" {
+		return v, nil
+	}
+	return data.OfString(path.Clean(r.expanded(v.Str()))), nil
 }
 
 // validateFile checks what goes together. Rule RES-FILE-01.

@@ -191,9 +191,10 @@ func showModeValue(_ *Resource, v data.Value) string {
 
 // mungeBackup: true is an extension. Rule RES-FILE-18.
 func mungeBackup(_ *Resource, v data.Value) (data.Value, error) {
-	if v = first(v); v.Kind() == data.List { // an empty one
+	if v.Kind() == data.List && v.Len() == 0 {
 		v = data.Value{}
 	}
+	v = first(v)
 	switch word(v) {
 	case "false":
 		return data.OfBool(false), nil
@@ -218,7 +219,7 @@ func mungeRecurse(_ *Resource, v data.Value) (data.Value, error) {
 
 func mungeRecurseLimit(_ *Resource, v data.Value) (data.Value, error) {
 	switch {
-	case v.Kind() == data.Int:
+	case isInteger(v):
 		return v, nil
 	case v.Kind() == data.String && digits.MatchString(v.Str()):
 		return integer(v.Str())

@@ -77,9 +77,8 @@ func validateHostName(_ *Resource, v data.Value) error {
 	if _, err := textOf(v); err != nil {
 		return err
 	}
-	parts := strings.Split(strings.TrimRight(v.Text(), "."), ".")
-	for _, part := range parts {
-		if !hostPart.MatchString(part) && v.Text() != "" {
+	for _, part := range splitWords(strings.TrimRight(v.Text(), "."), ".") {
+		if !hostPart.MatchString(part) {
 			return refuse("Invalid host name")
 		}
 	}

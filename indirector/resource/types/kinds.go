@@ -100,13 +100,14 @@ func (r *Resource) absolute(v data.Value) bool {
 	return v.Kind() == data.String && lineAtRoot.MatchString(v.Str())
 }
 
-// expanded is a path without "..", double slashes and a slash at its end. A relative one
-// is seen from the working directory.
+// expanded is a path without "..", double slashes and a slash at its end, but for slashes
+// at its beginning, which Ruby keeps. A relative one is seen from the working directory.
 func (r *Resource) expanded(p string) string {
 	if !strings.HasPrefix(p, "/") {
 		p = workingDirectory(r.Host) + "/" + p
 	}
-	return path.Clean(p)
+	root := len(p) - len(strings.TrimLeft(p, "/"))
+	return p[1:root] + path.Clean(p)
 }
 
 // A listing is how a property that is a list of words joins and compares them.
@@ -174,10 +175,11 @@ func (l listing) join(words []data.Value) string {
 	return joinWords(words, l.separator)
 }
 
+// joinWords joins texts, and those of lists among them.
 func joinWords(words []data.Value, separator string) string {
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w.Text()
+	var texts []string
+	for _, w := range flat(data.OfList(words)) {
+		texts = append(texts, w.Text())
 	}
 	return strings.Join(texts, separator)
 }

@@ -109,7 +109,7 @@ func mungeTag(r *Resource, v data.Value) (data.Value, error) {
 	return data.OfList(list(v)), r.Tag(tags...)
 }
 
-var validTag = regexp.MustCompile(`\A[\p{L}\p{M}\p{Nd}_][\p{L}\p{M}\p{Nd}_:.-]*\z`)
+var validTag = regexp.MustCompile(`\A[\p{L}\p{M}\p{Nd}_][\p{L}\p{M}\p{Nd}_:.-]*\n?\z`)
 
 // Tag adds tags, in lower case, and the parts of qualified ones.
 func (r *Resource) Tag(tags ...string) error {
@@ -156,6 +156,9 @@ func (r *Resource) addTags(tags ...string) {
 // ParseRef reads "File[/etc/motd]"; ok is false if it is no reference. Titles of classes
 // are capitalised, and a component is a class.
 func ParseRef(s string) (ref Ref, ok bool) {
+	if end := strings.LastIndex(s, "]\n"); end >= 0 && s[len(s)-1] != ']' {
+		s = s[:end+1] // what follows the line is no part of it
+	}
 	i := strings.IndexAny(s, "[]")
 	if i <= 0 || s[i] == ']' || len(s) < i+3 || s[len(s)-1] != ']' {
 		return ref, false

@@ -12,7 +12,7 @@ import (
 
 var (
 	decimalInt   = regexp.MustCompile(`^[-+]?\d+(_\d+)*$`)
-	decimalFloat = regexp.MustCompile(`^[-+]?\d+(_\d+)*(\.\d+(_\d+)*)?([eE][-+]?\d+(_\d+)*)?$`)
+	decimalFloat = regexp.MustCompile(`^[-+]?(\d+(_\d+)*(\.\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][-+]?\d+(_\d+)*)?$`)
 	otherInt     = regexp.MustCompile(`^([-+]?)0([xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*|[bB][01]+(_[01]+)*|[oO]?_?[0-7]+(_[0-7]+)*|[dD]\d+(_\d+)*)$`)
 )
 
@@ -36,11 +36,17 @@ func integer(s string) (data.Value, error) {
 	return data.Value{}, badArgument("%s is not an integer", data.InspectString(s))
 }
 
+// isInteger reports whether v is a number without a fraction, of any size.
+func isInteger(v data.Value) bool { return v.Kind() == data.Int || v.Kind() == data.Big }
+
 // float is Ruby's Float of a text or number.
 func float(v data.Value) (float64, bool) {
 	switch v.Kind() {
 	case data.Int:
 		return float64(v.Int()), true
+	case data.Big:
+		f, _ := new(big.Float).SetInt(v.Big()).Float64()
+		return f, true
 	case data.Float:
 		return v.Float(), true
 	case data.String:

@@ -52,7 +52,7 @@ var numberFirst = regexp.MustCompile(`(?m)^\d+`)
 
 func mungeSystemUser(r *Resource, v data.Value) (data.Value, error) {
 	switch w := word(v); {
-	case v.Kind() == data.Int:
+	case isInteger(v):
 		return v, nil
 	case v.Kind() == data.String && numberFirst.MatchString(w):
 		return integer(w)
@@ -72,7 +72,7 @@ func mungeUIDs(_ *Resource, v data.Value) (data.Value, error) {
 	var uids []data.Value
 	for _, u := range flat(v) {
 		switch u.Kind() {
-		case data.Int:
+		case data.Int, data.Big:
 		case data.String:
 			n, err := integer(u.Str())
 			if err != nil {

@@ -99,11 +99,11 @@ func clock(s string) []int64 {
 	return t
 }
 
-var leading = regexp.MustCompile(`^\s*[-+]?\d+`)
+var leading = regexp.MustCompile(`^\s*[-+]?\d+(_\d+)*`)
 
 // leadingNumber is Ruby's to_i: the number that a text begins with, else 0.
 func leadingNumber(s string) int64 {
-	n, _ := strconv.ParseInt(strings.TrimSpace(leading.FindString(s)), 10, 64)
+	n, _ := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(leading.FindString(s)), "_", ""), 10, 64)
 	return n
 }
 
@@ -118,7 +118,7 @@ func numbers(ns []int64) data.Value {
 var digits = regexp.MustCompile(`(?m)^\d+$`)
 
 func validateRepeat(r *Resource, v data.Value) error {
-	if v.Kind() != data.Int && !digits.MatchString(v.Str()) {
+	if !isInteger(v) && !digits.MatchString(v.Str()) {
 		return refuse("Repeat must be a number")
 	}
 	if match := r.Value("periodmatch"); !match.IsNil() && match.Str() != "distance" && !data.Equal(v, data.OfInt(1)) {
@@ -128,7 +128,7 @@ func validateRepeat(r *Resource, v data.Value) error {
 }
 
 func mungeRepeat(_ *Resource, v data.Value) (data.Value, error) {
-	if v.Kind() == data.Int {
+	if isInteger(v) {
 		return v, nil
 	}
 	return integer(v.Str())

@@ -1,14 +1,12 @@
 package types
 
 import (
-	"net/url"
 	"regexp"
 	"strings"
 
 	"indirtui/indirector/data"
+	"indirtui/indirector/rich"
 )
-
-var scheme = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*:`)
 
 // validateSource takes paths and URLs. Rule RES-FILE-11.
 func validateSource(r *Resource, v data.Value) error {
@@ -24,38 +22,57 @@ func validateSource(r *Resource, v data.Value) error {
 }
 
 func validateURL(source string) error {
-	kind := strings.ToLower(strings.TrimSuffix(scheme.FindString(source), ":"))
-	if kind == "" {
-		return refuse("Cannot use relative URLs '%s'", source)
+	e := rich.EncodeURI(source)
+	if _, err := rich.ParseURI(e.String()); err != nil && source != "" {
+		return refuse("Could not understand source %s: %v", source, err)
 	}
-	rest := source[len(kind)+1:]
-	if !strings.HasPrefix(rest, "/") {
-		if kind == "mailto" {
-			return refuse("Could not understand source %s: unrecognised opaque part for mailtoURL: %s", source, rest)
-		}
-		return refuse("Cannot use opaque URLs '%s'", source)
-	}
+	kind := strings.ToLower(strings.TrimSuffix(e.Scheme, ":"))
 	switch kind {
+	case "":
+		return refuse("Cannot use relative URLs '%s'", source)
 	case "file", "puppet", "http", "https":
 	default:
-		return refuse("Cannot use URLs of type '%s' as source for fileserving", kind)
+		if !e.Opaque() {
+			return refuse("Cannot use URLs of type '%s' as source for fileserving", kind)
+		}
 	}
-	if _, err := url.Parse(strings.ReplaceAll(source, " ", "%20")); err != nil {
-		return refuse("Could not understand source %s: it is no URL", source)
+	if e.Opaque() {
+		return refuse("Cannot use opaque URLs '%s'", source)
 	}
 	return nil
 }
+
+// endSlashes are those of the first line that has some.
+var endSlashes = regexp.MustCompile(`(?m)/+$`)
 
 // mungeSource makes a list of URLs, without slashes at their ends.
 func mungeSource(r *Resource, v data.Value) (data.Value, error) {
 	all := list(v)
 	urls := make([]data.Value, len(all))
 	for i, s := range all {
-		source := strings.TrimRight(s.Text(), "/")
+		source := s.Text()
+		if at := endSlashes.FindStringIndex(source); at != nil {
+			source = source[:at[0]] + source[at[1]:]
+		}
 		if r.absolute(data.OfString(source)) {
-			source = "file://" + source
+			var err error
+			if source, err = fileURL(source); err != nil {
+				return v, err
+			}
 		}
 		urls[i] = data.OfString(source)
 	}
 	return data.OfList(urls), nil
+}
+
+var absolutePath = regexp.MustCompile(`\A(/(%[[:xdigit:]]{2}|[!$&-.0-;=@-Z_a-z~])*)+\z`)
+
+// fileURL is the URL of a path, which is escaped on the way to it, and not any longer then.
+func fileURL(source string) (string, error) {
+	e := rich.EncodeURI(source)
+	path := e.Scheme + e.Authority + e.Path
+	if !absolutePath.MatchString(path) {
+		return "", refuse("Failed to convert '%s' to URI: bad component(expected absolute path component): %s", source, path)
+	}
+	return "file://" + rich.UnescapeURI(path+strings.TrimSuffix(e.Query, "?")), nil
 }

@@ -43,6 +43,17 @@ func mungeTidyPath(r *Resource, v data.Value) (data.Value, error) {
 	if err != nil {
 		return v, badArgument("%v", err)
 	}
+	if rest, ok := strings.CutPrefix(s, "~"); ok {
+		user, below, _ := strings.Cut(rest, "/")
+		if user == "" {
+			user = currentUser(r.Host).Text()
+		}
+		dir := home(r.Host, user)
+		if dir == "" {
+			return v, badArgument("user %s doesn't exist", user)
+		}
+		s = dir + "/" + below
+	}
 	return data.OfString(r.expanded(s)), nil
 }
 
@@ -52,7 +63,7 @@ func mungeTidyRecurse(_ *Resource, v data.Value) (data.Value, error) {
 		return data.OfBool(true), nil
 	case w == "false":
 		return data.OfBool(false), nil
-	case v.Kind() == data.Int:
+	case isInteger(v):
 		return v, nil
 	case v.Kind() == data.String && digits.MatchString(w):
 		return integer(w)

@@ -150,15 +150,15 @@ func splitWords(s, separator string) []string {
 }
 
 func validateGroups(_ *Resource, v data.Value) error {
-	s, err := textOf(v)
+	s, isText := v.AsStr()
 	switch {
-	case err != nil:
-		return err
+	case !isText && v.Kind() != data.List && v.Kind() != data.Hash:
+		return refuse("%s is no text", v.Inspect())
 	case digits.MatchString(s):
 		return refuse("Group names must be provided, not GID numbers.")
 	case strings.Contains(s, ","):
 		return refuse("Group names must be provided as an array, not a comma-separated list.")
-	case s == "":
+	case s == "" && v.Len() == 0:
 		return refuse("Group names must not be empty. If you want to specify \"no groups\" pass an empty array")
 	}
 	return nil

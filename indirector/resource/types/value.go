@@ -108,8 +108,18 @@ func (a *Attribute) invalid(v data.Value) error {
 	return failure(text)
 }
 
-// IsDeferred reports whether v is a call of a function that is made on the agent.
-func IsDeferred(v data.Value) bool { return v.Get("__ptype").Str() == "Deferred" }
+// IsDeferred reports whether v is a call of a function that is made on the agent, or has
+// one in it.
+func IsDeferred(v data.Value) bool {
+	switch v.Kind() {
+	case data.List:
+		return slices.ContainsFunc(v.List(), IsDeferred)
+	case data.Hash:
+		return v.Get("__ptype").Str() == "Deferred" ||
+			slices.ContainsFunc(v.Hash(), func(p data.Pair) bool { return IsDeferred(p.Value) })
+	}
+	return false
+}
 
 // Unwrap returns what a Sensitive of rich data holds.
 func Unwrap(v data.Value) (data.Value, bool) {

@@ -19,7 +19,18 @@ import (
 // attributes have become, or the error.
 func TestGoldenRalValues(t *testing.T) {
 	t.Parallel()
-	for _, row := range rows(t, "values.jsonl") {
+	compareRows(t, "values.jsonl")
+}
+
+// TestGoldenRalValuesMore is the same for what was recorded later, of odd values.
+func TestGoldenRalValuesMore(t *testing.T) {
+	t.Parallel()
+	compareRows(t, "values-more.jsonl")
+}
+
+func compareRows(t *testing.T, file string) {
+	t.Helper()
+	for _, row := range rows(t, file) {
 		t.Run(row.Get("id").Str(), func(t *testing.T) {
 			t.Parallel()
 			compareRow(t, row)
