@@ -224,6 +224,41 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// A process that stands still, as one that is stopped or whose machine has gone, keeps
+// its sockets open: it is cut off when it has not read for a while, with what it has
+// begun, and others are not held up.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	still := s.attach(t, connName(1), "agent", 7)
+	s.until(t, "the first", func() bool { return s.There("agent-7") })
+	other := s.attach(t, connName(2), "apply", 8)
+	still.write(`{"begin":1,"at":2000,"verb":"find","ind":"catalog","key":"web01"}`)
+	s.until(t, "the second", func() bool { return s.There("apply-8") && len(s.rows()) == 1 })
+	asked := make(chan error, 1)
+	go func() {
+		_, err := s.Open(t.Context(), "agent-7", 1)
+		asked <- err
+	}()
+	for s.Processes()[0].Why == "" {
+		s.Values(true) // each is a line for every process
+		if got := other.next(); got != `{"values":"on"}` {
+			t.Fatalf("the other process got %s", got)
+		}
+	}
+	if err := <-asked; err == nil {
+		t.Error("who has asked it for a value waits no longer, and got no error")
+	}
+	tr, err := s.store.Trace(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := s.Processes()
+	if tr.Outcome != traces.Err || !strings.Contains(all[0].Why, "be read") || !all[0].Gone || all[1].Gone {
+		t.Errorf("the request is %v, and the processes are %+v", tr.Outcome, all)
+	}
+}
+
 // A request that runs is a row, and ends with its connection.
 func TestRunning(t *testing.T) {
 	t.Parallel()

@@ -150,8 +150,11 @@ func (w *watching) summary(std Streams) {
 		if p.Faults > 0 {
 			text += fmt.Sprintf(", %d faults of the probe, the last one %s", p.Faults, p.Fault)
 		}
-		if p.Why != "" {
+		switch {
+		case p.Why != "":
 			text += ", " + p.Why
+		case !p.Gone: // the command was that of a daemon
+			text += "; it goes on, and is watched no longer"
 		}
 		std.report(text)
 	}
