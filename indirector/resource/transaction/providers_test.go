@@ -22,16 +22,7 @@ import (
 // order. Rules RES-USER-01 to RES-LIST-04.
 func TestGoldenRalProviders(t *testing.T) {
 	t.Parallel()
-	for _, row := range rows(t, "providers.jsonl") {
-		var id string
-		decode(t, row["id"], &id)
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			for _, problem := range applyCase(t, row, scripted(t)) {
-				t.Error(problem)
-			}
-		})
-	}
+	applyScripted(t, rows(t, "providers.jsonl"))
 }
 
 // TestRecordedLibuser is TestGoldenRalProviders for accounts where libuser is installed:
@@ -43,16 +34,7 @@ func TestRecordedLibuser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range golden.Decode[map[string]json.RawMessage](t, bytes.NewReader(text)) {
-		var id string
-		decode(t, row["id"], &id)
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			for _, problem := range applyCase(t, row, scripted(t)) {
-				t.Error(problem)
-			}
-		})
-	}
+	applyScripted(t, golden.Decode[map[string]json.RawMessage](t, bytes.NewReader(text)))
 }
 
 // A callRow is a command that was run.
