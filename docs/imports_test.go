@@ -73,7 +73,7 @@ var rules = []rule{
 	{"indirector/device", "indirector indirector/data indirector/format indirector/host/child traces", ""},
 	{"indirector/hiera", "indirector/data indirector/format indirector/format/hocon indirector/format/psych indirector/host/fnmatch indirector/language/onig indirector/language/syntax indirector/language/types traces", "gopkg.in/yaml.v3"},
 	{"indirector/network/keyfile", "", "github.com/youmark/pkcs8"},
-	{"indirector/host/child", "", ""},
+	{"indirector/host/child", "indirector/host/filelock", ""},
 	{"indirector/host/terminal", "", "github.com/creack/pty github.com/charmbracelet/x/ansi"},
 	{"indirector/network/ca", "indirector/host/child indirector/host/filelock indirector/host/files indirector/network/keyfile indirector indirector/format indirector/model traces", "golang.org/x/"},
 	{"indirector/network/authconf", "", "github.com/"},

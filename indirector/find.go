@@ -1,7 +1,6 @@
 package indirector
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -171,17 +170,8 @@ func (c *call) noteTwin() {
 	}
 	own := c.to.primary
 	if _, ok := c.x.holders.Load(holderKey{c.req.Indirection, own.Terminus, !own.Symbol}); ok {
-		c.live.Note(traces.AnAnswer, twins(own))
+		c.live.Note(traces.AnAnswer, traces.TwoStores(&own))
 	}
-}
-
-// twins is a sentence about the two stores of a name.
-func twins(asked traces.Choice) string {
-	source := cmp.Or(asked.Source, asked.Kind.String())
-	if asked.Symbol {
-		return fmt.Sprintf(":%s from %s and %q from routes.yaml are two different stores", asked.Terminus, source, asked.Terminus)
-	}
-	return fmt.Sprintf("%q from %s and :%s from code are two different stores", asked.Terminus, source, asked.Terminus)
 }
 
 func (c *call) raised(err error) traces.Because {

@@ -179,7 +179,7 @@ func storyOfNothing(t *Trace) string {
 	case term.Because.Reason == SkippedIgnoreTerminus:
 		return fmt.Sprintf("the cache has nothing, and %s forbade asking anyone else (ignore_terminus)", orCaller(t.who()))
 	case term.Because.Reason == NilFromEmptyOutput && t.Indirection == "node":
-		return "the classifier (ENC) printed nothing, so Puppet has no node"
+		return EmptyClassifier
 	case term.Answer == Nothing && term.Because.About != "":
 		return fmt.Sprintf("%s has nothing: %s", t.subject(), term.Because.Words())
 	}

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -168,17 +167,17 @@ func stringRest(t *traces.Trace) {
 		}
 		if c.Terminus == "rest" && !c.Symbol {
 			t.Primary = slices.Clone(t.Primary)
-			t.Primary[i].Note = `no facts are sent: the terminus of catalog is the string "rest", and the agent looks for the symbol :rest`
+			t.Primary[i].Note = traces.StringRest
 		}
 		return
 	}
 }
 
 func emptyClassifier(t *traces.Trace, _ *Process) string {
-	if t.Indirection != "node" || t.Primary.Winner().Terminus != "exec" || !nothing(t) {
+	if t.Indirection != "node" || asked(t) != "exec" || !nothing(t) {
 		return ""
 	}
-	return "the classifier (ENC) printed nothing, so Puppet has no node"
+	return traces.EmptyClassifier
 }
 
 // classifierFailed has what the command wrote to its standard error, which Puppet
@@ -186,24 +185,22 @@ func emptyClassifier(t *traces.Trace, _ *Process) string {
 func classifierFailed(t *traces.Trace, _ *Process) string {
 	s := span(t, traces.Exec, traces.Terminus)
 	switch {
-	case s == nil || t.Indirection != "node" || s.Attr("exit") == "0":
+	case s == nil || t.Indirection != "node" || asked(t) != "exec" || s.Attr("exit") == "0":
 		return ""
 	case s.Err != "":
-		return "the classifier could not be started: " + s.Err + ": " + s.Attr("command")
+		return traces.ClassifierNotStarted(s.Err + ": " + s.Attr("command"))
 	case s.Attr("exit") == "":
 		return ""
-	case s.Attr("stderr") == "":
-		return "the classifier failed (exit " + s.Attr("exit") + ") and wrote nothing to stderr"
 	}
-	return fmt.Sprintf(`the classifier failed (exit %s): "%s", which Puppet does not show`, s.Attr("exit"), s.Attr("stderr"))
+	return traces.ClassifierFailed(s.Attr("exit"), s.Attr("stderr"))
 }
 
 func emptyFile(t *traces.Trace, _ *Process) string {
 	s := span(t, traces.File, traces.Terminus)
-	if t.Steps[traces.Terminus].Answer != traces.False || s == nil || s.Attr("bytes") != "0" {
+	if t.Steps[traces.Terminus].Answer != traces.False || s == nil || s.Attr("bytes") != "0" || filepath.Ext(s.Attr("path")) != ".yaml" {
 		return ""
 	}
-	return "the file is empty; YAML reads that as false"
+	return traces.EmptyYAML
 }
 
 // otherEnvironment is about a catalog that is empty by design.
@@ -211,7 +208,7 @@ func otherEnvironment(t *traces.Trace, _ *Process) string {
 	for i := range t.Spans {
 		env := t.Spans[i].Attr(traces.AttrEnvironment)
 		if env != "" && t.Environment != "" && env != t.Environment && t.Indirection == "catalog" && asked(t) == "compiler" {
-			return fmt.Sprintf("the environment of %s is %s, not %s: the catalog is empty, and the agent starts again in %s", t.Key, env, t.Environment, env)
+			return traces.OtherEnvironment(t.Key, env, t.Environment)
 		}
 	}
 	return ""
@@ -231,11 +228,11 @@ func lateFile(t *traces.Trace, _ *Process) string {
 	return traces.LateFile(at, s.Written(), t.Start)
 }
 
-func yamlCatalog(t *traces.Trace, _ *Process) string {
-	if t.Indirection != "catalog" || t.Served != traces.ByCache || t.Cache.Winner().Terminus != "yaml" {
+func yamlCatalog(t *traces.Trace, p *Process) string {
+	if !p.current() || t.Indirection != "catalog" || t.Served != traces.ByCache || t.Cache.Winner().Terminus != "yaml" {
 		return ""
 	}
-	return "Puppet 7 and 8 cannot read a catalog back from YAML"
+	return traces.YAMLCatalog
 }
 
 // found is how many instances a search has found; -1 if it was none.
@@ -254,12 +251,12 @@ func yamlSearch(t *traces.Trace, _ *Process) string {
 	if found(t) != 0 || asked(t) != "yaml" || t.Indirection == "facts" || strings.ContainsAny(t.Key, "*?[{") || filepath.Ext(t.Key) == ".yaml" {
 		return ""
 	}
-	return fmt.Sprintf("yaml compares with file names: search for %s.yaml, or *", t.Key)
+	return traces.YAMLSearch(t.Key)
 }
 
 // factSearch is about a condition that no node can meet. Rule TERM-FQ-04.
 func factSearch(t *traces.Trace, _ *Process) string {
-	if found(t) != 0 || t.Indirection != "facts" {
+	if found(t) != 0 || t.Indirection != "facts" || asked(t) != "yaml" && asked(t) != "json" {
 		return ""
 	}
 	for _, o := range t.Options {
@@ -267,7 +264,7 @@ func factSearch(t *traces.Trace, _ *Process) string {
 		if len(parts) < 3 || parts[0] != "facts" || slices.Contains([]string{"eq", "ne", "lt", "le", "gt", "ge"}, parts[2]) {
 			continue
 		}
-		return fmt.Sprintf("only top-level facts can be searched; `%s.%s` is read as operator %q of fact %q", parts[1], parts[2], parts[2], parts[1])
+		return traces.NestedFact(parts[1], parts[2])
 	}
 	return ""
 }
@@ -279,13 +276,10 @@ func twins(t *traces.Trace, _ *Process) string {
 	other := slices.ContainsFunc(t.Primary, func(c traces.Choice) bool {
 		return c.Why == "" && c.Terminus == own.Terminus && c.Symbol != own.Symbol
 	})
-	switch {
-	case own.Terminus != "memory" || !other || !nothing(t):
+	if own.Terminus != "memory" || !other || !nothing(t) {
 		return ""
-	case own.Symbol:
-		return fmt.Sprintf(":%s from %s and %q from routes.yaml are two different stores", own.Terminus, own.Source, own.Terminus)
 	}
-	return fmt.Sprintf("%q from %s and :%s from code are two different stores", own.Terminus, own.Source, own.Terminus)
+	return traces.TwoStores(&own)
 }
 
 func notDestroyed(t *traces.Trace, _ *Process) string {
@@ -293,7 +287,7 @@ func notDestroyed(t *traces.Trace, _ *Process) string {
 	if t.Verb != traces.Destroy || t.Primary.Winner().Terminus != "store_configs" || s == nil || s.Answer != traces.Save.String() {
 		return ""
 	}
-	return "store_configs destroy calls save: nothing was deactivated"
+	return traces.DestroySaves
 }
 
 // bucketPath is about content that is there, but for other paths.
@@ -302,7 +296,7 @@ func bucketPath(t *traces.Trace, _ *Process) string {
 	if !nothing(t) || t.Indirection != "file_bucket_file" || asked(t) != "file" || len(parts) < 3 || parts[2] == "" || span(t, traces.File, traces.Terminus) == nil {
 		return ""
 	}
-	return "the bucket has this content, but not under " + parts[2]
+	return traces.OtherPath(parts[2])
 }
 
 // otherDigest is about a checksum of another kind than that of the bucket.
@@ -312,21 +306,21 @@ func otherDigest(t *traces.Trace, p *Process) string {
 	if t.Indirection != "file_bucket_file" || asked(t) != "file" || keeps == "" || !strings.HasPrefix(t.Error, "Unsupported checksum type ") {
 		return ""
 	}
-	return fmt.Sprintf("asked for %s, this bucket keeps %s", kind, keeps)
+	return traces.OtherDigest(kind, keeps)
 }
 
 func localBucket(t *traces.Trace, _ *Process) string {
 	if t.Indirection != "file_bucket_file" || t.Primary.Winner().Terminus != "selector" || asked(t) != "file" || host(t.Key) != "" {
 		return ""
 	}
-	return "stored on this machine: the URL names no server"
+	return traces.LocalBucket
 }
 
-func ignoredHost(t *traces.Trace, _ *Process) string {
-	if t.Indirection != "file_bucket_file" || asked(t) != "rest" || host(t.Key) == "" {
+func ignoredHost(t *traces.Trace, p *Process) string {
+	if !p.current() || t.Indirection != "file_bucket_file" || asked(t) != "rest" || host(t.Key) == "" {
 		return ""
 	}
-	return "Puppet 7 and 8 ignore the host in a filebucket URL; the main server was asked"
+	return traces.IgnoredHost
 }
 
 // host is the one that a key names as a URL does; "" if it is none.
@@ -347,39 +341,27 @@ func localFiles(t *traces.Trace, p *Process) string {
 	_, place := p.setting("default_file_terminus")
 	switch name := asked(t); {
 	case name == "file_server" && strings.HasPrefix(place, "application "):
-		return "puppet:/// means this machine under puppet " + t.Application
+		return traces.LocalSource(t.Application)
 	case name == "file_server" && place != "default":
-		return "puppet:/// means this machine: setting default_file_terminus, " + place
+		return traces.LocalSourceBy("setting default_file_terminus, " + place)
 	}
 	return ""
 }
 
-// percent is about a code in a key, which is not decoded. Gap S-45.
 func percent(t *traces.Trace, _ *Process) string {
 	if !nothing(t) || asked(t) != "file_server" {
 		return ""
 	}
-	for i := 0; i+2 < len(t.Key); i++ {
-		c, err := url.PathUnescape(t.Key[i : i+3])
-		switch {
-		case err != nil || len(c) != 1:
-		case c == " ":
-			return t.Key[i:i+3] + " is taken literally: write a space in the source"
-		default:
-			return fmt.Sprintf("%s is taken literally: write %q in the source", t.Key[i:i+3], c)
-		}
-	}
-	return ""
+	return traces.Percent(t.Key)
 }
 
-// noMount is about a mount that the server does not have: only with a certificate is
-// that refused.
-func noMount(t *traces.Trace, _ *Process) string {
-	if t.Steps[traces.Authorize].Answer != traces.Denied || asked(t) != "file_server" || t.Verb != traces.Find && t.Verb != traces.Search {
+// noMount is about a refusal: before Puppet 7, fileserver.conf has rules that refuse, too.
+func noMount(t *traces.Trace, p *Process) string {
+	if !p.current() || t.Steps[traces.Authorize].Answer != traces.Denied || asked(t) != "file_server" || t.Verb != traces.Find && t.Verb != traces.Search {
 		return ""
 	}
 	mount, _, _ := strings.Cut(t.Key, "/")
-	return fmt.Sprintf("there is no mount %q (fileserver.conf); agents get 500 instead of 404", mount)
+	return traces.NoMount(mount)
 }
 
 func olderYAML(t *traces.Trace, _ *Process) string {
@@ -387,15 +369,13 @@ func olderYAML(t *traces.Trace, _ *Process) string {
 	if !ok || class != "Time" && class != "Date" {
 		return ""
 	}
-	return "the file was written by an older Puppet: its timestamps have no quotes, and Puppet 7 and 8 refuse them"
+	return traces.OlderYAML
 }
 
-// noDirectory is about the directory of all YAML files, which Puppet does not make.
-// Rule TERM-FILE-08.
 func noDirectory(t *traces.Trace, _ *Process) string {
 	dir, ok := strings.CutPrefix(t.Error, "No such file or directory @ dir_s_mkdir - ")
 	if !ok || t.Verb != traces.Save || asked(t) != "yaml" {
 		return ""
 	}
-	return filepath.Dir(dir) + " does not exist; json would have created it, yaml does not"
+	return traces.NoYAMLDir(dir)
 }

@@ -27,15 +27,19 @@ func last(t *traces.Trace) (x traces.Exchange, body string, ok bool) {
 // httpNothing is what a 404 means. Gap L8.
 func httpNothing(t *traces.Trace, _ *Process) string {
 	x, body, ok := last(t)
-	if !ok || x.Status != http.StatusNotFound || t.Steps[traces.Terminus].Answer != traces.Nothing {
+	if !ok || asked(t) != "rest" || x.Status != http.StatusNotFound || t.Steps[traces.Terminus].Answer != traces.Nothing {
 		return ""
 	}
 	req := indirector.Request{Indirection: t.Indirection, Verb: t.Verb, Key: t.Key, Environment: t.Environment}
 	return rest.ParseError(x.Status, traces.Header(x.Response, "Content-Type"), []byte(body)).About(x.Server, &req)
 }
 
-// candidate is the server that was asked, and the setting that named it.
+// candidate is the server that was asked, and the setting that named it if that is
+// known: other termini than rest have their own, and so have certificates.
 func candidate(t *traces.Trace, p *Process, x *traces.Exchange) string {
+	if asked(t) != "rest" || strings.HasPrefix(t.Indirection, "certificate") {
+		return x.Server
+	}
 	name := "server"
 	if t.Indirection == "report" {
 		name = "report_server"
@@ -63,7 +67,7 @@ func serverFailed(t *traces.Trace, p *Process) {
 		}
 		hidden := fmt.Sprintf("%s answered %d %s", candidate(t, p, &x), x.Status, x.Reason)
 		if strings.Contains(traces.Header(x.Response, "Content-Type"), "html") {
-			hidden += " in HTML, which no Puppet server does: a proxy or another web server is in the way"
+			hidden += " in HTML, which no Puppet server does: " + traces.ProxyInTheWay
 		}
 		f.Hidden = hidden + "\n" + f.Hidden
 	}
@@ -73,14 +77,14 @@ func serverFailed(t *traces.Trace, p *Process) {
 func noFormat(t *traces.Trace, p *Process) string {
 	x, body, ok := last(t)
 	kind, _, _ := strings.Cut(traces.Header(x.Response, "Content-Type"), ";")
-	if !ok || x.Status/100 != 2 || !strings.Contains(kind, "html") {
+	if !ok || asked(t) != "rest" || x.Status/100 != 2 || !strings.Contains(kind, "html") {
 		return ""
 	}
-	s := fmt.Sprintf("%s is not a format of Puppet: %s answered %d with %s: a proxy or another web server is in the way", kind, candidate(t, p, &x), x.Status, kind)
+	what := fmt.Sprintf("%s answered %d with %s: %s", candidate(t, p, &x), x.Status, kind, traces.ProxyInTheWay)
 	if text := rest.ParseError(x.Status, kind, []byte(body)).Message; text != "" {
-		s += fmt.Sprintf("; it says %q", text)
+		what += fmt.Sprintf("; it says %q", text)
 	}
-	return s
+	return traces.NoFormat(kind, what)
 }
 
 // withoutDate is about a source whose server does not send what would show that it
@@ -95,7 +99,7 @@ func withoutDate(t *traces.Trace, _ *Process) string {
 			return ""
 		}
 	}
-	return "the server sends neither a checksum nor Last-Modified, so the file looks changed every time"
+	return traces.NoValidators
 }
 
 // noStore is about a PuppetDB of which no server has answered.
@@ -122,5 +126,5 @@ func noStore(t *traces.Trace, _ *Process) string {
 	if why == nil {
 		return ""
 	}
-	return "no PuppetDB answered: " + strings.Join(why, "; ")
+	return traces.NoPuppetDB(strings.Join(why, "; "))
 }

@@ -1,5 +1,7 @@
 package probe
 
+import "indirtui/traces"
+
 // NewDecoder returns what takes the lines of one connection after its first, and
 // what ends it.
 func NewDecoder(o *Options, first []byte) (line func([]byte) error, leave func(error), err error) {
@@ -9,3 +11,6 @@ func NewDecoder(o *Options, first []byte) (line func([]byte) error, leave func(e
 	}
 	return d.line, d.leave, nil
 }
+
+// Explain adds to a request of a process what explains it.
+func Explain(t *traces.Trace, p *Process) { explain(t, p) }

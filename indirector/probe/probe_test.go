@@ -90,6 +90,16 @@ func (s *site) attach(t testing.TB, name, app string, pid int) *process {
 	return p
 }
 
+// attachTwo attaches the connections 0xa and 0xb of the processes 1 and 2, in that order.
+func (s *site) attachTwo(t testing.TB, first, second string) (a, b *process) {
+	t.Helper()
+	a = s.attach(t, connName(0xa), first, 1)
+	s.until(t, "the first", func() bool { return len(s.Processes()) == 1 })
+	b = s.attach(t, connName(0xb), second, 2)
+	s.until(t, "both", func() bool { return len(s.Processes()) == 2 })
+	return a, b
+}
+
 func (s *site) dial(t testing.TB) net.Conn {
 	t.Helper()
 	c, err := net.Dial("unix", s.Path())
@@ -224,6 +234,39 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// A process that stands still, as one that is stopped or whose machine has gone, keeps
+// its sockets open: it is cut off when it has not read for a while, with what it has
+// begun, and others are not held up.
+func TestStandsStill(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	still, other := s.attachTwo(t, "agent", "apply")
+	still.write(`{"begin":1,"at":2000,"verb":"find","ind":"catalog","key":"web01"}`)
+	s.until(t, "both to be asked", func() bool { return s.There("agent-1") && s.There("apply-2") && len(s.rows()) == 1 })
+	asked := make(chan error, 1)
+	go func() {
+		_, err := s.Open(t.Context(), "agent-1", 1)
+		asked <- err
+	}()
+	for s.Processes()[0].Why == "" {
+		s.Values(true) // each is a line for every process
+		if got := other.next(); got != `{"values":"on"}` {
+			t.Fatalf("the other process got %s", got)
+		}
+	}
+	if err := <-asked; err == nil {
+		t.Error("who has asked it for a value waits no longer, and got no error")
+	}
+	tr, err := s.store.Trace(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := s.Processes()
+	if tr.Outcome != traces.Err || !strings.Contains(all[0].Why, "be read") || !all[0].Gone || all[1].Gone {
+		t.Errorf("the request is %v, and the processes are %+v", tr.Outcome, all)
+	}
+}
+
 // A request that runs is a row, and ends with its connection.
 func TestRunning(t *testing.T) {
 	t.Parallel()
@@ -253,10 +296,7 @@ func TestRunning(t *testing.T) {
 func TestTraceparent(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	agent := s.attach(t, connName(0xa), "agent", 1)
-	s.until(t, "the agent", func() bool { return len(s.Processes()) == 1 })
-	server := s.attach(t, connName(0xb), "server", 2)
-	s.until(t, "both", func() bool { return len(s.Processes()) == 2 })
+	agent, server := s.attachTwo(t, "agent", "server")
 	sent := fmt.Sprintf("00-%s-%012x%04x-01", connName(0xa), 5, 1)
 	server.write(`{"begin":1,"at":1,"verb":"find","ind":"catalog","key":"web01","traceparent":"` + sent + `"}`)
 	s.until(t, "the server's", func() bool { return len(s.rows()) == 1 })
@@ -284,10 +324,7 @@ func TestTraceparent(t *testing.T) {
 func TestTraceparentEarly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	agent := s.attach(t, connName(0xa), "agent", 1)
-	s.until(t, "the agent", func() bool { return len(s.Processes()) == 1 })
-	server := s.attach(t, connName(0xb), "server", 2)
-	s.until(t, "both", func() bool { return len(s.Processes()) == 2 })
+	agent, server := s.attachTwo(t, "agent", "server")
 	sent := func(number, exchange int) string {
 		return fmt.Sprintf(`,"run":"0c9a2f1e-0000-4000-8000-000000000001","traceparent":"00-%s-%012x%04x-01"`, connName(0xa), number, exchange)
 	}

@@ -73,6 +73,12 @@ func (p *Process) Server() bool {
 	return p.App == "server" || p.App == "master" || p.App == "puppetserver"
 }
 
+// current reports whether it runs a Puppet that sentences about Puppet 7 and 8 are true
+// of: one that is not known, or another, may do otherwise.
+func (p *Process) current() bool {
+	return strings.HasPrefix(p.Puppet, "7.") || strings.HasPrefix(p.Puppet, "8.")
+}
+
 // oneRun reports whether all that the process asks belongs to one run of an
 // agent: those that run more than once fork for each.
 func (p *Process) oneRun() bool { return slices.Contains([]string{"agent", "apply", "device"}, p.App) }

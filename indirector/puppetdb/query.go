@@ -35,7 +35,7 @@ func (c *Client) ask(ctx context.Context, q *question) ([]attempt, error) {
 		return tried, err
 	}
 	if why := leftBehind(tried); why != "" && ctx.Err() == nil {
-		traces.ExplainFailure(ctx, "no PuppetDB answered: "+why)
+		traces.ExplainFailure(ctx, traces.NoPuppetDB(why))
 		c.became.Add(stores.Failed, c.now(), q.name+": "+why)
 	}
 	return tried, err

@@ -50,7 +50,7 @@ func (l *loader) diagnose() {
 	if c := routes["catalog"].Primary.Winner(); l.in.Application == "agent" && c.Terminus == "rest" && !c.Symbol {
 		l.warn(Diagnostic{
 			ID: StringRest, Indirection: "catalog", Slot: terminus, Source: c.Source,
-			Text: `no facts are sent: the terminus of catalog is the string "rest", and the agent looks for the symbol :rest`,
+			Text: traces.StringRest,
 		})
 	}
 	if report, ok := routes["report"]; ok && l.in.Application == "device" && report.Cache.Winner().Terminus == "" {

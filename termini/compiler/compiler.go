@@ -109,7 +109,7 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 		environment, _ = t.env.Settings.Get("environment")
 	}
 	if req.Remote != nil && isTrue(req.Option("check_environment")) && environment != req.Environment {
-		traces.Explain(ctx, fmt.Sprintf("the environment of %s is %s, not %s: the catalog is empty, and the agent starts again in %s", node.Name, environment, req.Environment, environment))
+		traces.Explain(ctx, traces.OtherEnvironment(node.Name, environment, req.Environment))
 		return &model.Catalog{Name: node.Name, Environment: environment, Format: 2}, nil
 	}
 	return t.compile(ctx, req, node, environment)

@@ -68,7 +68,7 @@ func (t *Terminus) Find(ctx context.Context, req *indirector.Request) (indirecto
 	}
 	if strings.Trim(string(out.stdout), blanks) == "" {
 		t.env.Log.Debug(fmt.Sprintf("Empty response for %s from exec terminus", req.Key))
-		traces.Explain(ctx, "the classifier (ENC) printed nothing, so Puppet has no node")
+		traces.Explain(ctx, traces.EmptyClassifier)
 		return nil, indirector.NotFound(traces.NilFromEmptyOutput, argv[0])
 	}
 	node, err := t.node(ctx, req, out)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"indirtui/indirector/host/child"
+	"indirtui/traces"
 )
 
 const (
@@ -114,30 +115,21 @@ func (o *output) problem() string {
 	stderr := strings.Trim(string(o.stderr), blanks)
 	switch {
 	case o.notStarted:
-		return "the classifier could not be started: " + reason(o.err)
+		return traces.ClassifierNotStarted(reason(o.err))
 	case o.stopped > 0:
-		return fmt.Sprintf("the classifier was stopped after %.1f s, as the request was cancelled%s", o.stopped.Seconds(), hiddenStderr(stderr))
+		return fmt.Sprintf("the classifier was stopped after %.1f s, as the request was cancelled%s", o.stopped.Seconds(), traces.HiddenStderr(stderr))
 	case o.killed != "":
-		return "the classifier was killed: " + o.killed + hiddenStderr(stderr)
+		return "the classifier was killed: " + o.killed + traces.HiddenStderr(stderr)
 	case o.code < 0:
-		return fmt.Sprintf("the classifier was ended by a signal: %v%s", o.err, hiddenStderr(stderr))
-	case o.code != 0 && stderr == "":
-		return fmt.Sprintf("the classifier failed (exit %d) and wrote nothing to stderr", o.code)
+		return fmt.Sprintf("the classifier was ended by a signal: %v%s", o.err, traces.HiddenStderr(stderr))
 	case o.code != 0:
-		return fmt.Sprintf("the classifier failed (exit %d)%s", o.code, hiddenStderr(stderr))
+		return traces.ClassifierFailed(strconv.Itoa(o.code), stderr)
 	case stderr != "":
-		return "the classifier wrote to stderr" + hiddenStderr(stderr)
+		return "the classifier wrote to stderr" + traces.HiddenStderr(stderr)
 	case o.elsewhere:
 		return "the classifier ended, but something that it started held its output"
 	}
 	return ""
-}
-
-func hiddenStderr(s string) string {
-	if s == "" {
-		return ""
-	}
-	return `: "` + cut(s, 2000) + `", which Puppet does not show`
 }
 
 // reason returns in a few words why a command could not be started.

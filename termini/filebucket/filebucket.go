@@ -174,7 +174,7 @@ func asked(option any) bool { return option != nil && option != false && option 
 func (t *Terminus) lookUp(ctx context.Context, bucket, key string) (e entry, path string, err error) {
 	kind, rest, given := strings.Cut(key, "/")
 	if kind != t.algorithm {
-		why := fmt.Sprintf("asked for %s, this bucket keeps %s", cmp.Or(kind, "no checksum"), t.algorithm)
+		why := traces.OtherDigest(kind, t.algorithm)
 		traces.ExplainFailure(ctx, why)
 		return e, "", &indirector.Failure{Class: "ArgumentError", Message: fmt.Sprintf(msgType, inspect(kind, key != "")), Hidden: why, Err: indirector.ErrInvalid}
 	}
@@ -300,7 +300,7 @@ func (e entry) lists(ctx context.Context, path string) error {
 		return disk.Fail(err, e.paths(), "")
 	case !listed:
 		span.End("not listed", traces.Because{Reason: traces.NotFound, About: path}, nil)
-		why := "the bucket has this content, but not under " + path
+		why := traces.OtherPath(path)
 		traces.Explain(ctx, why)
 		return indirector.NotFound(traces.NotFound, why)
 	}

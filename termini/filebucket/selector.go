@@ -113,9 +113,9 @@ func note(ctx context.Context, req *indirector.Request, name, why string, err er
 	case name == "file" && named:
 		explain(ctx, fmt.Sprintf("stored on this machine: the server %s of the key is not asked", req.URI.Server))
 	case name == "file":
-		explain(ctx, "stored on this machine: the URL names no server")
+		explain(ctx, traces.LocalBucket)
 	case named:
-		explain(ctx, "Puppet 7 and 8 ignore the host in a filebucket URL; the main server was asked")
+		explain(ctx, traces.IgnoredHost)
 	}
 	traces.AddNote(ctx, fmt.Sprintf("the selector chose %s: %s", name, why))
 }

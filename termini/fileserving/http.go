@@ -158,7 +158,7 @@ func (t *HTTP) metadata(ctx context.Context, resp *client.Answer, wanted string)
 		traces.Explain(ctx, fmt.Sprintf("what the server tells as %s is none, but %q; Puppet takes it, so the file looks changed every time", f.ChecksumType, sum))
 	}
 	if f.ChecksumType == "mtime" && modified == "" {
-		traces.Explain(ctx, "the server sends neither a checksum nor Last-Modified, so the file looks changed every time")
+		traces.Explain(ctx, traces.NoValidators)
 	}
 	traces.AddNote(ctx, "owner, group and mode are missing: HTTP does not tell them")
 	return f, nil

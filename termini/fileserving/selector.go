@@ -103,9 +103,9 @@ func noteChoice(ctx context.Context, name, application string, because traces.Be
 	case because.Reason != traces.BySetting || err != nil:
 		traces.AddNote(ctx, fmt.Sprintf("the selector chose %s: %s", name, because.About))
 	case name == "file_server" && strings.Contains(because.About, "(application "):
-		traces.Explain(ctx, fmt.Sprintf("puppet:/// means this machine under puppet %s", application))
+		traces.Explain(ctx, traces.LocalSource(application))
 	case name == "file_server":
-		traces.Explain(ctx, "puppet:/// means this machine: "+because.About)
+		traces.Explain(ctx, traces.LocalSourceBy(because.About))
 	default:
 		traces.Explain(ctx, "puppet:/// means the server: "+because.About)
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -82,7 +80,7 @@ func (c *configuration) authorized(ctx context.Context, req *indirector.Request)
 		return true // the terminus reports a bad key, in Puppet's words
 	}
 	if !ok {
-		traces.ExplainFailure(ctx, fmt.Sprintf("there is no mount %q (fileserver.conf); agents get 500 instead of 404", m.name))
+		traces.ExplainFailure(ctx, traces.NoMount(m.name))
 	}
 	return ok
 }
@@ -98,26 +96,12 @@ func (t *Server) Find(ctx context.Context, req *indirector.Request) (indirector.
 	}
 	file, err := t.find(ctx, m, path, req)
 	if err != nil {
-		if code, meant := percent(req.Key); code != "" {
-			traces.Explain(ctx, fmt.Sprintf("%s is taken literally: write %s in the source", code, meant))
+		if why := traces.Percent(req.Key); why != "" {
+			traces.Explain(ctx, why)
 		}
 		return nil, err
 	}
 	return t.one(ctx, req, file)
-}
-
-// percent returns the first percent code of a key, and what it would mean in a URL.
-// Gap S-45.
-func percent(key string) (code, meant string) {
-	for i := 0; i+2 < len(key); i++ {
-		if c, err := url.PathUnescape(key[i : i+3]); err == nil && len(c) == 1 {
-			if c == " " {
-				return key[i : i+3], "a space"
-			}
-			return key[i : i+3], strconv.Quote(c)
-		}
-	}
-	return "", ""
 }
 
 // Search returns the files below a mount; of a merged one those of all

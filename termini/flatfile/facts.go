@@ -113,7 +113,7 @@ func (c *condition) hopeless() string {
 	case c.kind != "facts" && c.kind != "meta":
 		return fmt.Sprintf("%q is no condition: there are facts.<name> and meta.timestamp", c.kind)
 	case !slices.Contains(operators, c.operator):
-		return fmt.Sprintf("only top-level facts can be searched; `%s.%s` is read as operator %q of fact %q", c.name, c.operator, c.operator, c.name)
+		return traces.NestedFact(c.name, c.operator)
 	}
 	return ""
 }

@@ -126,10 +126,10 @@ func (t *YAMLFiles) decode(ctx context.Context, b []byte, path, key string) (ind
 		x.Name = key
 		traces.Explain(ctx, fmt.Sprintf("%s holds a %s, not a %s", filepath.Base(path), x.Value.Kind(), t.class.Ruby))
 	case *model.Catalog:
-		traces.Explain(ctx, "Puppet 7 and 8 cannot read a catalog back from YAML")
+		traces.Explain(ctx, traces.YAMLCatalog)
 	default:
 		if inst == indirector.False {
-			traces.Explain(ctx, "the file is empty; YAML reads that as false")
+			traces.Explain(ctx, traces.EmptyYAML)
 		} else if t.older {
 			addNotes(ctx, notes)
 		}
@@ -151,7 +151,7 @@ func refused(err error, model string) string {
 	case !ok:
 		return ""
 	case class == "Time" || class == "Date":
-		return "the file was written by an older Puppet: its timestamps have no quotes, and Puppet 7 and 8 refuse them"
+		return traces.OlderYAML
 	case slices.Contains(nested, class):
 		return fmt.Sprintf("file written by an older Puppet (nested %s)", class)
 	}
@@ -193,7 +193,7 @@ func (t *YAMLFiles) makeDir(ctx context.Context, path string) error {
 	case err == nil, errors.Is(err, fs.ErrExist):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		why := filepath.Dir(t.dir) + " does not exist; json would have created it, yaml does not"
+		why := traces.NoYAMLDir(t.dir)
 		traces.ExplainFailure(ctx, why)
 		return disk.Fail(err, t.dir, why)
 	}
@@ -228,7 +228,7 @@ func (t *YAMLFiles) Search(ctx context.Context, req *indirector.Request) ([]indi
 	}
 	if len(paths) == 0 {
 		if e, _ := t.Peek(ctx, req.Key); e.Key != "" {
-			traces.Explain(ctx, fmt.Sprintf("yaml compares with file names: search for %s.yaml, or *", req.Key))
+			traces.Explain(ctx, traces.YAMLSearch(req.Key))
 		}
 	}
 	return loadAll(paths, func(path string) (indirector.Instance, error) { return t.load(ctx, path, req.Key) })

@@ -35,11 +35,24 @@ func isForeign(req *indirector.Request) bool {
 }
 
 // byHelper returns the helper, and the type and title of the key.
-func (t *Terminus) byHelper(req *indirector.Request) (h *foreign.Helper, name, title string, err error) {
-	name, title, _ = strings.Cut(req.Key, "/")
+func (t *Terminus) byHelper(ctx context.Context, req *indirector.Request) (h *foreign.Helper, typ *types.Type, title string, err error) {
+	name, title, _ := strings.Cut(req.Key, "/")
+	h, none := t.helperFor(req)
+	if h == nil {
+		return nil, nil, "", without(name, none)
+	}
+	typ, err = h.Type(ctx, name)
+	if errors.Is(err, foreign.ErrNoPuppet) {
+		err = without(name, err.Error())
+	}
+	return h, typ, title, err
+}
+
+// helperFor returns the helper, or why a request has none.
+func (t *Terminus) helperFor(req *indirector.Request) (h *foreign.Helper, none string) {
 	ruby, none := t.env.Ruby.ForResources(req)
 	if ruby == "" {
-		return nil, name, title, without(name, none)
+		return nil, none
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,7 +62,7 @@ func (t *Terminus) byHelper(req *indirector.Request) (h *foreign.Helper, name, t
 			return value
 		}})
 	}
-	return t.helper, name, title, nil
+	return t.helper, ""
 }
 
 // without is the error where Ruby cannot be asked: Puppet's where there is no such type, with
@@ -61,35 +74,20 @@ func without(name, none string) error {
 	}
 }
 
-// typeOf asks for a type.
-func typeOf(ctx context.Context, h *foreign.Helper, name string) (*types.Type, error) {
-	t, err := h.Type(ctx, name)
-	if errors.Is(err, foreign.ErrNoPuppet) {
-		return nil, without(name, err.Error())
-	}
-	return t, err
-}
-
 // foreign lets the helper do the resource of a key.
 func (t *Terminus) foreign(ctx context.Context, req *indirector.Request, l *look, o *transaction.Options) error {
-	h, name, _, err := t.byHelper(req)
+	h, typ, _, err := t.byHelper(ctx, req)
 	if err != nil {
 		return err
 	}
-	if l.typ, err = typeOf(ctx, h, name); err != nil {
-		return err
-	}
+	l.typ = typ
 	o.Types = maps.Clone(o.Types)
-	o.Types[l.typ.Name], o.Provider = l.typ, h.Provider
+	o.Types[typ.Name], o.Provider = typ, h.Provider
 	return nil
 }
 
 func (t *Terminus) findForeign(ctx context.Context, req *indirector.Request) (indirector.Instance, error) {
-	h, name, title, err := t.byHelper(req)
-	if err != nil {
-		return nil, err
-	}
-	typ, err := typeOf(ctx, h, name)
+	h, typ, title, err := t.byHelper(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +102,7 @@ func (t *Terminus) findForeign(ctx context.Context, req *indirector.Request) (in
 }
 
 func (t *Terminus) searchForeign(ctx context.Context, req *indirector.Request) ([]indirector.Instance, error) {
-	h, name, title, err := t.byHelper(req)
-	if err != nil {
-		return nil, err
-	}
-	typ, err := typeOf(ctx, h, name)
+	h, typ, title, err := t.byHelper(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -131,15 +131,8 @@ func asked(t *testing.T, terminus *ral.Terminus, r request, root string) {
 		}
 		return
 	}
-	if r.Error != "" {
-		var f *indirector.Failure
-		if !errors.As(err, &f) || f.Message != r.Error || class(f) != r.Exception {
-			t.Fatalf("got %v (%T), want %s: %s", err, err, r.Exception, r.Error)
-		}
+	if r.failed(t, err) {
 		return
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	var want []result
 	if r.Verb == "find" {
@@ -158,6 +151,22 @@ func asked(t *testing.T, terminus *ral.Terminus, r request, root string) {
 	for i, w := range want {
 		compare(t, got[i].(*model.Resource), w)
 	}
+}
+
+// failed reports whether a request should fail. The error must be the one that it has.
+func (r *request) failed(t *testing.T, err error) bool {
+	t.Helper()
+	if r.Error == "" {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return false
+	}
+	var f *indirector.Failure
+	if !errors.As(err, &f) || f.Message != r.Error || class(f) != r.Exception {
+		t.Fatalf("got %v (%T), want %s: %s", err, err, r.Exception, r.Error)
+	}
+	return true
 }
 
 func class(f *indirector.Failure) string {

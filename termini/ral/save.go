@@ -63,7 +63,7 @@ func (t *Terminus) alone(ctx context.Context, req *indirector.Request, wanted *m
 	if consent.System != nil {
 		o.Sources = consent.Sources
 	}
-	if h, _, _, err := t.byHelper(req); err == nil { // it is asked only if the provider is Ruby's
+	if h, _ := t.helperFor(req); h != nil { // it is asked only if the provider is Ruby's
 		o.Provider = h.Provider
 	}
 	if isForeign(req) {

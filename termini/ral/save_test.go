@@ -2,7 +2,6 @@ package ral_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -75,15 +74,8 @@ func saved(t *testing.T, terminus *ral.Terminus, s *systemtest.System, r request
 	t.Helper()
 	before := len(s.Calls())
 	answer, err := save(t, terminus, r)
-	if r.Error != "" {
-		var f *indirector.Failure
-		if !errors.As(err, &f) || f.Message != r.Error || class(f) != r.Exception {
-			t.Fatalf("got %v (%T), want %s: %s", err, err, r.Exception, r.Error)
-		}
+	if r.failed(t, err) {
 		return
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	pair := answer.([]indirector.Instance)
 	var want result

@@ -283,7 +283,7 @@ func (t *service) refused(a *client.Answer) error {
 			hidden += "\nissue_kind " + issue.Str() // in the second line, which is for programs
 		}
 	case strings.Contains(kind, "html"):
-		hidden += " in HTML, which no Puppet server does: a proxy or another web server is in the way"
+		hidden += " in HTML, which no Puppet server does: " + traces.ProxyInTheWay
 	}
 	return t.failure(a, "Net::HTTPError", fmt.Sprintf("Error %d on SERVER: %s", a.Status, message), hidden)
 }
@@ -298,7 +298,7 @@ func (t *service) formatOf(ctx context.Context, a *client.Answer) (*format.Forma
 	f, ok := format.ByContentType(header)
 	switch {
 	case !ok:
-		traces.ExplainFailure(ctx, fmt.Sprintf("%s is not a format of Puppet: %s", mediaType(header), t.what(a)))
+		traces.ExplainFailure(ctx, traces.NoFormat(mediaType(header), t.what(a)))
 		return nil, t.failure(a, "NoMethodError", "undefined method `name' for nil:NilClass", t.what(a))
 	case f.Name == "yaml" || f.Name == "dot":
 		return nil, t.failure(a, "Puppet::HTTP::ProtocolError", "Content-Type is unsupported", t.what(a))
@@ -315,7 +315,7 @@ func (t *service) what(a *client.Answer) string {
 	}
 	s := fmt.Sprintf("%s answered %d with %s", a.Candidate, a.Status, cmp.Or(kind, "no Content-Type"))
 	if strings.Contains(kind, "html") {
-		s += ": a proxy or another web server is in the way"
+		s += ": " + traces.ProxyInTheWay
 	}
 	if begin != "" {
 		s += fmt.Sprintf("; it says %q", begin)

@@ -146,18 +146,15 @@ func (t *Terminus) Save(ctx context.Context, req *indirector.Request) (any, erro
 	return t.pass(ctx, indirector.Save, req)
 }
 
-// destroySaves is why a destroy removes nothing. Gap S-44.
-const destroySaves = "store_configs destroy calls save: nothing was deactivated"
-
 // Destroy saves, and the request has no instance. Rule STORE-SC-03.
 func (t *Terminus) Destroy(ctx context.Context, req *indirector.Request) (any, error) {
 	save := *req
 	save.Verb = indirector.Save
 	v, err := t.pass(ctx, indirector.Save, &save)
 	if err != nil {
-		traces.ExplainFailure(ctx, destroySaves)
+		traces.ExplainFailure(ctx, traces.DestroySaves)
 	} else {
-		traces.ExplainAbove(ctx, destroySaves) // the save has its own
+		traces.ExplainAbove(ctx, traces.DestroySaves) // the save has its own
 	}
 	return v, err
 }

@@ -301,7 +301,7 @@ func line(p *probe.Process) (l term.Line) {
 	add(p.Faults, "faults of the probe")
 	switch {
 	case p.Why != "":
-		words = append([]string{"refused: " + p.Why}, words...)
+		words = append([]string{"cut off: " + p.Why}, words...)
 	case p.Gone:
 		words = append(words, "gone")
 	}

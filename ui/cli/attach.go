@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"indirtui/indirector/debugger"
 	"indirtui/indirector/engine"
+	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/probe"
 	"indirtui/ui"
 	"indirtui/ui/attached"
@@ -205,17 +205,18 @@ func (c *attachCommand) session() (*workspace, error) {
 
 // attach opens the socket, and starts the command if there is one.
 func (c *attachCommand) attach(s *workspace) (a *watching, err error) {
-	socket, dir := c.socket, ""
+	var dir *filelock.TempDir
+	socket := c.socket
 	if len(c.words) > 0 {
-		if dir, err = os.MkdirTemp("", "indirtui-"); err != nil {
+		if dir, err = filelock.MakeTemp("indirtui-attach-"); err != nil {
 			return nil, err
 		}
 		if !c.listen {
-			socket = filepath.Join(dir, "attach")
+			socket = filepath.Join(dir.Path, "attach")
 		}
 	}
 	if a, err = watchProcesses(s.engine, s.holding(), socket, c.forUser); err != nil {
-		return nil, errors.Join(err, removeDir(dir))
+		return nil, errors.Join(err, dir.Remove())
 	}
 	if c.values {
 		a.listener.Values(true)

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,8 @@ func TestAttachKilled(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := *site
-			s.t, s.env = t, []string{"TMPDIR=" + privateDir(t)} // what is killed leaves its files behind
+			temp := privateDir(t) // what is killed leaves its files behind
+			s.t, s.env = t, []string{"TMPDIR=" + temp}
 			name := tt.name + ".example.com"
 			s.write("srv/var/server_data/catalog/"+name+".json", s.catalog(name, l.port, "production"))
 			run := func() (out string, code int) {
@@ -59,8 +61,26 @@ func TestAttachKilled(t *testing.T) {
 				t.Errorf("the run ended %s after the program was killed", took)
 			}
 			t.Logf("it ended %s after the program was killed", took)
+			if left := leftBehind(t, temp); len(left) != 1 {
+				t.Errorf("it has left %q, want one directory", left)
+			}
+			s.watched = []string{s.program, "attach", "--headless", "--confdir", s.path("srv"), "--"}
+			s.puppet(name, l.port, "--version")
+			if left := leftBehind(t, temp); len(left) != 0 {
+				t.Errorf("the next start has left %q", left)
+			}
 		})
 	}
+}
+
+// leftBehind are the directories of probes.
+func leftBehind(t *testing.T, temp string) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(temp, "indirtui-attach-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
 }
 
 // killed runs a command, kills the program that watches it when that holds a request,

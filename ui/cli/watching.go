@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/engine"
 	"indirtui/indirector/format"
+	"indirtui/indirector/host/filelock"
 	"indirtui/indirector/host/terminal"
 	"indirtui/indirector/probe"
 	"indirtui/indirector/probe/hold"
@@ -25,7 +26,7 @@ type watching struct {
 	engine   *engine.Engine
 	listener *probe.Listener
 	terminal *terminal.Terminal // of the command that was started; nil if none was
-	dir      string             // which is removed at the end; "" is none
+	dir      *filelock.TempDir  // of the probe; nil is none
 	notes    []string
 	unhold   func() // ends what lets the debugger hold their requests
 }
@@ -65,10 +66,10 @@ func watchProcesses(e *engine.Engine, h *hold.Holder, path, forUser string) (*wa
 // start starts a command with the probe. What it writes is printed to out, line by
 // line.
 func (w *watching) start(words []string, noTraceparent bool, out io.Writer) error {
-	if err := probe.WriteFiles(w.dir); err != nil {
+	if err := probe.WriteFiles(w.dir.Path); err != nil {
 		return err
 	}
-	cmd, note, err := probe.Launch{Argv: words, Env: os.Environ(), Dir: w.dir, Socket: w.listener.Path(), NoTraceparent: noTraceparent}.Command()
+	cmd, note, err := probe.Launch{Argv: words, Env: os.Environ(), Dir: w.dir.Path, Socket: w.listener.Path(), NoTraceparent: noTraceparent}.Command()
 	if err != nil {
 		return err
 	}
@@ -149,8 +150,11 @@ func (w *watching) summary(std Streams) {
 		if p.Faults > 0 {
 			text += fmt.Sprintf(", %d faults of the probe, the last one %s", p.Faults, p.Fault)
 		}
-		if p.Why != "" {
+		switch {
+		case p.Why != "":
 			text += ", " + p.Why
+		case !p.Gone: // the command was that of a daemon
+			text += "; it goes on, and is watched no longer"
 		}
 		std.report(text)
 	}
@@ -166,12 +170,5 @@ func (w *watching) close() error {
 	}
 	err := w.listener.Close()
 	w.unhold()
-	return errors.Join(err, removeDir(w.dir))
-}
-
-func removeDir(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	return os.RemoveAll(dir)
+	return errors.Join(err, w.dir.Remove())
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"indirtui/indirector/host/filelock"
 )
 
 // A Script is what an interpreter runs that is asked and answers in lines: it reads them
@@ -26,7 +28,7 @@ type Script struct {
 // A Dialogue is a Script that runs. It is for one goroutine.
 type Dialogue struct {
 	cmd    *exec.Cmd
-	dir    string
+	dir    *filelock.TempDir
 	to     *os.File
 	from   *os.File
 	lines  *bufio.Reader
@@ -37,7 +39,7 @@ type Dialogue struct {
 
 // Start starts the script in a session of its own, which ends with ctx, or by Stop.
 func (s Script) Start(ctx context.Context) (*Dialogue, error) {
-	dir, err := os.MkdirTemp("", "indirtui-ruby-")
+	dir, err := filelock.MakeTemp("indirtui-ruby-")
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +61,9 @@ func (s Script) Start(ctx context.Context) (*Dialogue, error) {
 	if err == nil {
 		d.lines = bufio.NewReaderSize(from, 64<<10)
 		d.cmd = exec.CommandContext(ctx, s.Argv[0], s.Argv[1:]...)
-		d.cmd.Dir = dir
+		d.cmd.Dir = dir.Path
 		if s.Env != nil {
-			d.cmd.Env = s.Env(dir)
+			d.cmd.Env = s.Env(dir.Path)
 		}
 		d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = strings.NewReader(s.Text), &d.rest, &d.rest
 		d.cmd.ExtraFiles, d.cmd.WaitDelay = []*os.File{theirs, mine}, time.Second // for what it leaves behind
@@ -72,7 +74,7 @@ func (s Script) Start(ctx context.Context) (*Dialogue, error) {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
 		}
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, dir.Remove())
 	}
 	// What leaves the group of processes may hold the pipe, which then has no end.
 	d.unhook = context.AfterFunc(ctx, d.Interrupt)
@@ -93,7 +95,7 @@ func (d *Dialogue) Stop() error {
 	d.unhook()
 	_ = d.cmd.Cancel() // it may have ended already
 	ended := d.cmd.Wait()
-	_ = errors.Join(d.to.Close(), d.from.Close(), os.RemoveAll(d.dir)) // nothing is buffered
+	_ = errors.Join(d.to.Close(), d.from.Close(), d.dir.Remove()) // nothing is buffered
 	return ended
 }
 

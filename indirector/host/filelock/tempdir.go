@@ -46,8 +46,11 @@ func (d *TempDir) hold() error {
 	return os.Rename(f.Name(), filepath.Join(d.Path, lockName))
 }
 
-// Remove removes the directory with what is in it.
+// Remove removes the directory with what is in it. A nil TempDir is none.
 func (d *TempDir) Remove() error {
+	if d == nil {
+		return nil
+	}
 	var err error
 	if d.lock != nil {
 		err = d.lock.Close() // some systems remove no open file

@@ -9,6 +9,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
+	"indirtui/traces"
 )
 
 // Kinds of issues in error documents. Rule: specification of the wire, 5.
@@ -164,7 +165,7 @@ func (e *Error) About(host string, req *indirector.Request) string {
 	case MissingRemote:
 		return fmt.Sprintf("the server (%s) does not answer requests for %s over the network (404)", host, req.Indirection)
 	case MissingElsewhere:
-		s := host + " answered 404, but not as Puppet does: a proxy or another web server is in the way"
+		s := host + " answered 404, but not as Puppet does: " + traces.ProxyInTheWay
 		if e.Message != "" {
 			s += fmt.Sprintf(" (it wrote %q)", e.Message)
 		}

@@ -22,27 +22,13 @@ import (
 // order. Rules RES-USER-01 to RES-LIST-04.
 func TestGoldenRalProviders(t *testing.T) {
 	t.Parallel()
-	provideAll(t, rows(t, "providers.jsonl"))
+	applyScripted(t, rows(t, "providers.jsonl"))
 }
 
 // TestGoldenRalProvidersMore is the same for what was recorded later, of less usual catalogs.
 func TestGoldenRalProvidersMore(t *testing.T) {
 	t.Parallel()
-	provideAll(t, rows(t, "providers-more.jsonl"))
-}
-
-func provideAll(t *testing.T, all []map[string]json.RawMessage) {
-	t.Helper()
-	for _, row := range all {
-		var id string
-		decode(t, row["id"], &id)
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			for _, problem := range applyCase(t, row, scripted(t)) {
-				t.Error(problem)
-			}
-		})
-	}
+	applyScripted(t, rows(t, "providers-more.jsonl"))
 }
 
 // TestRecordedLibuser is TestGoldenRalProviders for accounts where libuser is installed:
@@ -54,7 +40,7 @@ func TestRecordedLibuser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provideAll(t, golden.Decode[map[string]json.RawMessage](t, bytes.NewReader(text)))
+	applyScripted(t, golden.Decode[map[string]json.RawMessage](t, bytes.NewReader(text)))
 }
 
 // A callRow is a command that was run.

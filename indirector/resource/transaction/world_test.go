@@ -31,6 +31,21 @@ func rows(tb testing.TB, file string) []map[string]json.RawMessage {
 	return golden.Decode[map[string]json.RawMessage](tb, bytes.NewReader(text))
 }
 
+// applyScripted applies the catalogs of rows over scripted commands and accounts.
+func applyScripted(t *testing.T, rows []map[string]json.RawMessage) {
+	t.Helper()
+	for _, row := range rows {
+		var id string
+		decode(t, row["id"], &id)
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			for _, problem := range applyCase(t, row, scripted(t)) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
 // decode reads a part of a row; a part that is not there is left as it is.
 func decode(tb testing.TB, raw json.RawMessage, to any) {
 	tb.Helper()
