@@ -57,7 +57,7 @@ type Report struct {
 	// errors if there is more than one.
 	Logged []*Problem
 	// Failure is the error that Puppet raises, and nil if the source is valid. Of
-	// several errors it has only the number, and the file.
+	// several errors it has only the number, and no place.
 	Failure *Problem
 }
 
@@ -79,7 +79,7 @@ func (r *Report) conclude(found []*Problem, counts [Deprecation + 1]int, o Optio
 		r.Failure = errors[0]
 	default:
 		r.Logged = append(r.Logged, errors[:min(len(errors), left[Error])]...)
-		r.Failure = &Problem{Message: givingUp(counts[Error], counts[Warning]+counts[Deprecation]), File: errors[0].File}
+		r.Failure = &Problem{Message: givingUp(counts[Error], counts[Warning]+counts[Deprecation])}
 	}
 }
 
