@@ -256,15 +256,14 @@ func unpack(v data.Value, sep string) []string {
 // texts only.
 func sorted(v data.Value) (data.Value, error) {
 	list := slices.Clone(v.List())
-	var wrong error
-	slices.SortStableFunc(list, func(a, b data.Value) int {
+	err := data.Sort(list, func(a, b data.Value) (int, error) {
 		n, ok := compare(a, b)
-		if !ok && wrong == nil {
-			wrong = argumentError("comparison of %s with %s failed", data.RubyClass(a), comparand(b))
+		if !ok {
+			return 0, argumentError("comparison of %s with %s failed", data.RubyClass(a), comparand(b))
 		}
-		return n
+		return n, nil
 	})
-	return data.OfList(list), wrong
+	return data.OfList(list), err
 }
 
 // comparand is how Ruby names the value that another cannot be compared with.

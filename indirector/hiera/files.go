@@ -29,7 +29,7 @@ func (c *Context) BuiltIn(function, path string) (data.Value, error) {
 
 // path returns the file that the function is to read. Rule HIERA-DATA-02.
 func (c *Context) path() (string, error) {
-	if c.location == nil || c.location.uri {
+	if c.location == nil || c.location.uri || c.level.options.Len() > 0 {
 		return "", argumentError("'%s' one of 'path', 'paths' 'glob', 'globs' or 'mapped_paths' must be declared in hiera.yaml when using this data_hash function", c.level.function)
 	}
 	return c.location.where, nil

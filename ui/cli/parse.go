@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -115,22 +113,8 @@ func (c *parseCommand) configure(e *engine.Engine) error {
 		return v
 	}
 	c.environment = value("environment")
-	c.options = syntax.Options{
-		DuplicateKeys: map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[value("strict")],
-		MaxErrors:     atMost(value("max_errors")), MaxWarnings: atMost(value("max_warnings")), MaxDeprecations: atMost(value("max_deprecations")),
-	}
-	if strings.Contains(value("disable_warnings"), "deprecations") {
-		c.options.MaxDeprecations = -1
-	}
+	c.options = syntax.OptionsOf(value)
 	return nil
-}
-
-// atMost returns a setting as an option, for which zero is no number.
-func atMost(setting string) int {
-	if n, err := strconv.Atoi(setting); err == nil && n > 0 {
-		return n
-	}
-	return -1
 }
 
 // sources returns the files that an argument means.

@@ -139,7 +139,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Failed returns the error of an initial manifest that cannot be parsed, and logs it with
 // what the parser logs.
 func Failed(node Node, report *syntax.Report, log func(eval.LogEntry)) error {
-	p := report.Failure
+	p := *report.Failure
+	if n := len(report.Logged); p.File == "" && n > 0 { // of several errors
+		p.File = report.Logged[n-1].File
+	}
 	if log != nil {
 		for _, x := range report.Logged {
 			log(eval.LogEntry{Level: x.Severity.String(), Message: x.Message, File: x.File, Line: x.Line, Column: x.Column})

@@ -165,18 +165,28 @@ func (c *compilation) checkRelationship(r *resource, p *param) error {
 	return nil
 }
 
+func untitled(text string) error {
+	return eval.Errorf("No title provided and %s is not a valid resource reference", data.OfString(text).Inspect())
+}
+
 // refOf returns the resource that a value refers to, and how it is written.
 func (c *compilation) refOf(v data.Value) (t *resourceType, title, text string, err error) {
 	if of, ok := types.AsType(v); ok {
 		if ref, ok := types.AsReference(of); ok {
 			t, title, err = c.reference(ref.Type, ref.Title)
-			return t, title, c.refText(t, title), err
+			if text = c.refText(t, title); err != nil || title != "" {
+				return t, title, text, err
+			}
+			v = data.OfString(text)
 		}
 	}
 	text = eval.Text(v)
+	if v.Kind() == data.Hash {
+		text = v.Inspect()
+	}
 	m := written.FindStringSubmatch(text)
 	if m == nil {
-		return nil, "", text, eval.Errorf("No title provided and %s is not a valid resource reference", data.OfString(text).Inspect())
+		return nil, "", text, untitled(text)
 	}
 	t, title, err = c.reference(m[1], m[2])
 	return t, title, text, err

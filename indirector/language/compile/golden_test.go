@@ -73,7 +73,14 @@ func (r *recording) environment(environment string, log func(eval.LogEntry)) sit
 	if manifest == "" {
 		manifest = "site.pp"
 	}
-	strict := r.conf.Dig("settings", "strict").Str()
+	setting := func(name string) string {
+		return r.conf.Dig("settings", name).Text()
+	}
+	var disabled []string
+	for _, kind := range r.conf.Dig("settings", "disable_warnings").List() {
+		disabled = append(disabled, kind.Text())
+	}
+	strict := setting("strict")
 	h := hiera.FromSettings(func(name string) string {
 		return map[string]string{"modulepath": path, "strict": strict, "data_binding_terminus": "hiera"}[name]
 	}, environment)
@@ -84,9 +91,10 @@ func (r *recording) environment(environment string, log func(eval.LogEntry)) sit
 		Open: func() (*loader.Environment, error) {
 			return loader.Open(loader.Options{Dir: r.dir, Modulepath: path, Manifest: filepath.Join(r.dir, manifest), Strict: strict})
 		},
+		Syntax: syntax.OptionsOf(setting),
 		Eval: eval.Options{
 			StrictVariables: r.conf.Dig("settings", "strict_variables").Bool(), Log: log,
-			Strict: map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}[strict],
+			Strict: syntax.OptionsOf(setting).DuplicateKeys, DisableWarnings: disabled,
 		},
 	}
 }

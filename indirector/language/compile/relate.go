@@ -201,7 +201,11 @@ func (c *compilation) relate() error {
 		}
 		for _, s := range c.sources(rel.source) {
 			for _, t := range targets {
-				if s.r == nil {
+				switch {
+				case s.r != nil:
+				case strings.HasSuffix(s.text, "[]"): // a type
+					return untitled(s.text)
+				default:
 					return eval.Errorf("Could not find resource '%s' for relationship on '%s'", s.text, t.text)
 				}
 				if t.r == nil {

@@ -401,18 +401,7 @@ func notOrdered(a, b value) error {
 // sort sorts values by an order, and fails if two have none.
 func sort(l []value, by func(a, b value) (int, error)) ([]value, error) {
 	out := slices.Clone(l)
-	var failed error
-	slices.SortStableFunc(out, func(a, b value) int {
-		if failed != nil {
-			return 0
-		}
-		c, err := by(a, b)
-		if err != nil {
-			failed = err
-		}
-		return c
-	})
-	return out, failed
+	return out, data.Sort(out, by)
 }
 
 func naturally(a, b value) (int, error) {

@@ -19,7 +19,7 @@ func (t *Thread) wrongDeferred(f *frame, p *ContainerParam, v data.Value, librar
 		return nil, err
 	}
 	if returned == nil {
-		(&Invocation{frame: f}).WarnOnce("Deferred function "+nameOf.Str()+" has no return_type, unable to guarantee value type during compilation.", false)
+		(&Invocation{frame: f}).WarnOnce(Deprecations, "Deferred function "+nameOf.Str()+" has no return_type, unable to guarantee value type during compilation.", false)
 		return nil, nil
 	}
 	if p.typed == nil {

@@ -52,6 +52,8 @@ type Options struct {
 	Strict syntax.Strictness
 	// StrictVariables makes an unknown variable an error.
 	StrictVariables bool
+	// DisableWarnings is Puppet's setting of that name: kinds of warnings.
+	DisableWarnings []string
 	// Log takes messages, in their order. If nil, they are dropped.
 	Log func(LogEntry)
 	// Load finds what a name means beyond the programs that are run; see [Found]. If nil,

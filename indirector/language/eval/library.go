@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -184,11 +185,17 @@ func (c *Invocation) Log(level, message string) {
 	c.frame.thread.log(LogEntry{Level: level, Message: message, Source: "Scope(" + c.frame.scope.Owner.String() + ")", File: file, Line: line})
 }
 
-// WarnOnce logs a warning whose place is part of the text, once for each text. Without a
+// Kinds of warnings, which Puppet's setting disable_warnings names.
+const (
+	Deprecations       = "deprecations"
+	UndefinedVariables = "undefined_variables"
+)
+
+// WarnOnce logs a warning of a kind whose place is part of the text, once for each text. Without a
 // place it is what Puppet writes about none. Rule LANG-ERR-07.
-func (c *Invocation) WarnOnce(message string, placed bool) {
+func (c *Invocation) WarnOnce(kind, message string, placed bool) {
 	t := c.frame.thread
-	if t.logged[message] {
+	if t.logged[message] || slices.Contains(t.opts.DisableWarnings, kind) {
 		return
 	}
 	t.logged[message] = true

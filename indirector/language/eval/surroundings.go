@@ -85,7 +85,7 @@ func (c *Invocation) NotFound(name string) error {
 		return &Exception{"ArgumentError", message}
 	}
 	if c.Once("Variable: " + name) {
-		c.WarnOnce(message, false)
+		c.WarnOnce(UndefinedVariables, message, false)
 	}
 	return nil
 }

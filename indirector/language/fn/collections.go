@@ -72,17 +72,8 @@ func sorted(c *eval.Invocation, l []data.Value) ([]data.Value, error) {
 	if c.Block != nil {
 		compare = byLambda(c)
 	}
-	var failed error
 	out := slices.Clone(l)
-	slices.SortStableFunc(out, func(a, b data.Value) int {
-		if failed != nil {
-			return 0
-		}
-		order, err := compare(a, b)
-		failed = err
-		return order
-	})
-	return out, failed
+	return out, data.Sort(out, compare)
 }
 
 func rubyOrder(a, b data.Value) (int, error) {
@@ -104,7 +95,6 @@ func rubyOrder(a, b data.Value) (int, error) {
 			return order, nil
 		}
 	}
-	// Ruby's sort compares the later one with the earlier one's class in its message.
 	return 0, eval.Errorf("comparison of %s with %s failed", eval.ClassName(a), rubyOperand(b))
 }
 

@@ -126,7 +126,7 @@ func deferredVariable(c *eval.Invocation, name string) (data.Value, error) {
 	if c.Strict() == syntax.StrictError {
 		return v, eval.Errorf("%s", text)
 	}
-	c.WarnOnce(text, false)
+	c.WarnOnce(eval.UndefinedVariables, text, false)
 	return v, nil
 }
 

@@ -25,6 +25,8 @@ type Host interface {
 	Made(path string, make func(text string) any) (any, error)
 	// Template returns the program of a template that Find found.
 	Template(path string) (*eval.Program, error)
+	// Library returns all functions that programs call without loading them.
+	Library() eval.Library
 	// Generate runs a command and returns what it writes.
 	Generate(ctx context.Context, command []string) (string, error)
 	// Validate runs a command on a file with the content. An error is that of the command.

@@ -122,7 +122,7 @@ func lookup(c *eval.Invocation, name, of data.Value, q Query) (data.Value, error
 // hiera is one of the functions from before lookup, which each warn once.
 func hiera(c *eval.Invocation, name, merge string, args []data.Value, hasDefault bool) (data.Value, error) {
 	if c.Strict() != syntax.StrictOff {
-		c.WarnOnce("The function '"+name+"' is deprecated in favor of using 'lookup'. See https://puppet.com/docs/puppet/7.23/deprecated_language.html", false)
+		c.WarnOnce(eval.Deprecations, "The function '"+name+"' is deprecated in favor of using 'lookup'. See https://puppet.com/docs/puppet/7.23/deprecated_language.html", false)
 	}
 	q := Query{Merge: data.OfString(merge), Older: true}
 	if hasDefault {

@@ -38,7 +38,7 @@ func absolute(v data.Value) data.Value {
 
 // deprecated warns once that a function took a string for a number.
 func deprecated(c *eval.Invocation, name, from, to, instead string) {
-	c.WarnOnce("The "+name+"() function's auto conversion of "+from+" to "+to+" is deprecated - change to convert input before calling"+instead, false)
+	c.WarnOnce(eval.Deprecations, "The "+name+"() function's auto conversion of "+from+" to "+to+" is deprecated - change to convert input before calling"+instead, false)
 }
 
 var decimal = regexp.MustCompile(`^-?\d+(\.\d+)?$`)

@@ -104,24 +104,46 @@ func (p *printer) number(s string) (string, error) {
 }
 
 func (p *printer) star(s string) (string, error) {
-	v, err := p.arg()
-	if err != nil {
-		return s, err
-	}
-	n, err := integerOf(v)
-	if err != nil {
-		return s, err
-	}
-	if p.width = int(n.Int64()); p.width < 0 {
-		p.flags, p.width = p.flags+"-", -p.width
+	n, s, err := p.starred(s)
+	if p.width = n; n < 0 {
+		p.flags, p.width = p.flags+"-", -n
 	}
 	if p.width > 1<<20 {
 		return s, eval.Errorf("width too big")
 	}
-	return s, nil
+	return s, err
+}
+
+// starred reads the number that an argument is: the next one, or the one of a number.
+func (p *printer) starred(s string) (int, string, error) {
+	number, rest, isNumbered := strings.Cut(s, "$")
+	if _, err := strconv.ParseUint(number, 10, 32); isNumbered && err == nil {
+		chosen, isChosen := p.chosen, p.isChosen
+		defer func() { p.chosen, p.isChosen = chosen, isChosen }()
+		if _, err := p.number(s); err != nil {
+			return 0, s, err
+		}
+		s = rest
+	}
+	v, err := p.arg()
+	if err != nil {
+		return 0, s, err
+	}
+	n, err := integerOf(v)
+	if err != nil {
+		return 0, s, err
+	}
+	return int(n.Int64()), s, nil
 }
 
 func (p *printer) dot(s string) (string, error) {
+	if rest, ok := strings.CutPrefix(s, "*"); ok {
+		n, rest, err := p.starred(rest)
+		if p.precision = max(n, -1); n > 1<<20 {
+			return rest, eval.Errorf("precision too big")
+		}
+		return rest, err
+	}
 	end := 0
 	for end < len(s) && s[end] >= '0' && s[end] <= '9' {
 		end++
@@ -177,7 +199,10 @@ func (p *printer) arg() (data.Value, error) {
 
 // write writes an argument by the letter of a directive.
 func (p *printer) write(letter byte) error {
-	if strings.IndexByte("diuxXobBeEfgGaAcsp", letter) < 0 {
+	switch {
+	case letter == '%':
+		return eval.Errorf("invalid format character - %%")
+	case strings.IndexByte("diuxXobBeEfgGaAcsp", letter) < 0:
 		return eval.Errorf("malformed format string - %%%c", letter)
 	}
 	v, err := p.arg()

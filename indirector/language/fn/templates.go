@@ -12,7 +12,11 @@ func templates() map[string][]eval.Way {
 	const parameters = `Hash[Pattern[/^\w+$/], Any] parameters?`
 	const returned = "Variant[String, Sensitive[String]]"
 	inline := func(c *eval.Invocation) (data.Value, error) {
-		return c.Render("inline_epp", c.Inline(c.Arg(0).Str(), Library()), c.Arg(1), true)
+		library := Library()
+		if h, ok := c.Host().(Host); ok {
+			library = h.Library()
+		}
+		return c.Render("inline_epp", c.Inline(c.Arg(0).Str(), library), c.Arg(1), true)
 	}
 	return map[string][]eval.Way{
 		"epp":        {{Params: "String path; " + parameters, Do: epp, Returns: returned}},

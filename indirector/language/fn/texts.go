@@ -20,7 +20,7 @@ func texts() map[string][]eval.Way {
 		"empty": {
 			way("Collection coll", empty), way("Sensitive[String] str", empty), way("String str", empty),
 			way("Numeric num", func(c *eval.Invocation) (data.Value, error) {
-				c.WarnOnce("Calling function empty() with Numeric value is deprecated.", true)
+				c.WarnOnce(eval.Deprecations, "Calling function empty() with Numeric value is deprecated.", true)
 				return data.OfBool(false), nil
 			}),
 			way("Binary bin", empty), way("Undef x", func(*eval.Invocation) (data.Value, error) { return data.OfBool(true), nil }),

@@ -27,7 +27,7 @@ func timing() map[string][]eval.Way {
 				return formatTime(time.Unix(0, ns).UTC(), c.Args[1].Str(), c.Arg(2).Str())
 			}),
 			way("String format; String timezone?", func(c *eval.Invocation) (data.Value, error) {
-				c.WarnOnce("The argument signature (String format, [String timezone]) is deprecated for #strftime. See #strftime documentation and Timespan type for more info", true)
+				c.WarnOnce(eval.Deprecations, "The argument signature (String format, [String timezone]) is deprecated for #strftime. See #strftime documentation and Timespan type for more info", true)
 				return formatTime(time.Now().UTC(), c.Args[0].Str(), c.Arg(1).Str())
 			}),
 		},

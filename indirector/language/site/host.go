@@ -71,6 +71,9 @@ func (h host) Made(path string, make func(text string) any) (any, error) {
 // Template implements fn.Host.
 func (h host) Template(path string) (*eval.Program, error) { return h.s.definitions.Template(path) }
 
+// Library implements fn.Host.
+func (h host) Library() eval.Library { return library() }
+
 // Generate implements fn.Host.
 func (h host) Generate(ctx context.Context, command []string) (string, error) {
 	if h.s.o.Generate == nil {

@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/hiera"
@@ -37,6 +38,8 @@ type Options struct {
 	Hiera hiera.Options
 	// Eval is how programs are evaluated. Its Load is set here.
 	Eval eval.Options
+	// Syntax is how programs are read. Its DuplicateKeys are those of Eval.
+	Syntax syntax.Options
 	// Generate runs a command for the function generate. If nil, there is no such function.
 	Generate func(ctx context.Context, command []string) (string, error)
 	// Validate runs a command on a file with the content for the function validate_cmd. If
@@ -71,6 +74,7 @@ type Options struct {
 // is read is kept among the programs.
 func FromSettings(get func(name string) string, o hiera.Options, programs *loader.Cache) Options {
 	variables, _ := o.Scope.(hiera.Variables)
+	parse := syntax.OptionsOf(get)
 	return Options{
 		Open: func() (*loader.Environment, error) {
 			return loader.Open(loader.Options{
@@ -78,11 +82,13 @@ func FromSettings(get func(name string) string, o hiera.Options, programs *loade
 			})
 		},
 		Programs: programs, Hiera: o, Variables: variables,
-		Eval: eval.Options{Strict: strictness[get("strict")], StrictVariables: get("strict_variables") == "true"},
+		Syntax: parse,
+		Eval: eval.Options{
+			Strict: parse.DuplicateKeys, StrictVariables: get("strict_variables") == "true",
+			DisableWarnings: strings.FieldsFunc(get("disable_warnings"), func(r rune) bool { return r == ',' || r == ' ' }),
+		},
 	}
 }
-
-var strictness = map[string]syntax.Strictness{"error": syntax.StrictError, "off": syntax.StrictOff}
 
 // A Site is what one compile evaluates and looks up. It is not safe for concurrent use.
 // [Site.Close] ends it.
@@ -163,7 +169,9 @@ func (s *Site) environment() (*loader.Environment, error) {
 	if s.env, err = s.o.Open(); err != nil {
 		return nil, err
 	}
-	s.definitions = s.env.Definitions(s.o.Programs, syntax.Options{DuplicateKeys: s.o.Eval.Strict})
+	read := s.o.Syntax
+	read.DuplicateKeys = s.o.Eval.Strict
+	s.definitions = s.env.Definitions(s.o.Programs, read)
 	s.definitions.Reading = s.reading
 	if s.helper != nil {
 		s.definitions.Ruby = s.rubyFunction

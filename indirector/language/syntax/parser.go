@@ -3,6 +3,8 @@ package syntax
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // A parser is a recursive descent over the tokens of a scanner. It looks one
@@ -40,6 +42,25 @@ type Options struct {
 	MaxErrors, MaxWarnings, MaxDeprecations int
 
 	depth int // of manifests in heredocs
+}
+
+// OptionsOf returns what Puppet's settings decide; one without a value has Puppet's own.
+func OptionsOf(get func(setting string) string) Options {
+	atMost := func(setting string) int {
+		value := get(setting)
+		if n, err := strconv.Atoi(value); value == "" || err == nil && n > 0 {
+			return n
+		}
+		return -1
+	}
+	o := Options{
+		DuplicateKeys: map[string]Strictness{"error": StrictError, "off": StrictOff}[get("strict")],
+		MaxErrors:     atMost("max_errors"), MaxWarnings: atMost("max_warnings"), MaxDeprecations: atMost("max_deprecations"),
+	}
+	if strings.Contains(get("disable_warnings"), "deprecations") {
+		o.MaxDeprecations = -1
+	}
+	return o
 }
 
 // Strictness is a value of Puppet's setting strict.

@@ -214,7 +214,7 @@ func (c *call) deprecate(key, message string) error {
 
 // autoloader logs once what Puppet logs about functions that load another by its name.
 func (c *call) autoloader(method, name string) {
-	c.WarnOnce("The method 'Puppet::Parser::Functions.autoloader#"+method+"("+data.InspectString(name)+")' is deprecated in favor of using 'Scope#call_function'.", false)
+	c.WarnOnce(eval.Deprecations, "The method 'Puppet::Parser::Functions.autoloader#"+method+"("+data.InspectString(name)+")' is deprecated in favor of using 'Scope#call_function'.", false)
 }
 
 // Short forms.
