@@ -58,7 +58,7 @@ func All(dirs []string) ([]Module, error) {
 		}
 		for _, e := range entries {
 			m := in(dir, e.Name())
-			if seen[m.Name] || !isName(m.Name) || !isDir(m.Dir) {
+			if seen[m.Name] || !isName(m.Name) || !e.IsDir() && !isDir(m.Dir) { // it may be a link
 				continue
 			}
 			seen[m.Name] = true
