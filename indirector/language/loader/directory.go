@@ -16,7 +16,8 @@ const settled = 2 * time.Second
 type directory struct {
 	info    fs.FileInfo
 	changed time.Time
-	names   map[string]bool // in small letters, as some file systems have it; nil is not known
+	entries []fs.DirEntry
+	names   map[string]bool // of entries, in small letters, as some file systems have it; nil is not known
 }
 
 // mayHave reports whether there may be a file below a directory.
@@ -58,7 +59,7 @@ func (c *Cache) directory(path string) *directory {
 		return d
 	}
 	if entries, err := os.ReadDir(path); err == nil && len(entries) <= maxNames {
-		d.names = make(map[string]bool, len(entries))
+		d.entries, d.names = entries, make(map[string]bool, len(entries))
 		for _, e := range entries {
 			d.names[strings.ToLower(e.Name())] = true
 		}
@@ -107,4 +108,12 @@ func (e *Environment) mayHave(dir, below, file string) bool {
 func (e *Environment) has(dir, file string) bool {
 	_, err := stat(dir, file)
 	return err == nil
+}
+
+// list lists a directory of the modulepath.
+func (e *Environment) list(dir string) ([]fs.DirEntry, error) {
+	if d := e.directory(dir, ""); d != nil && d.names != nil {
+		return d.entries, nil
+	}
+	return os.ReadDir(dir)
 }

@@ -31,6 +31,7 @@ func TestDirectories(t *testing.T) {
 		"a function, in Puppet":  {"b/functions/later.pp", "function b::later() { }", has(eval.FunctionKind, "b::later")},
 		"a class":                {"b/manifests/later.pp", "class b::later { }", has(eval.ClassKind, "b::later")},
 		"a data type":            {"b/types/later.pp", "type B::Later = Integer", has(eval.TypeKind, "b::later")},
+		"a module":               {"later/manifests/init.pp", "class later { }", has(eval.ClassKind, "later")},
 		"metadata that is wrong": {"a/metadata.json", "{", func(d *loader.Definitions) bool { return !has(eval.ClassKind, "a")(d) }},
 	} {
 		t.Run(name, func(t *testing.T) {

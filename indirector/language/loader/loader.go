@@ -59,7 +59,7 @@ type Environment struct {
 // Open finds the modules of an environment.
 func Open(o Options) (*Environment, error) {
 	e := &Environment{o: o, directories: map[[2]string]*directory{}}
-	all, err := modules.All(modules.Path(o.Modulepath))
+	all, err := modules.AllOf(modules.Path(o.Modulepath), e.list)
 	if err != nil {
 		return nil, fmt.Errorf("find the modules: %w", err)
 	}
