@@ -16,6 +16,7 @@ const settled = 2 * time.Second
 type directory struct {
 	info    fs.FileInfo
 	changed time.Time
+	listed  bool
 	entries []fs.DirEntry
 	names   map[string]bool // of entries, in small letters, as some file systems have it; nil is not known
 }
@@ -29,9 +30,9 @@ func (d *directory) mayHave(name string) bool {
 	return d.names == nil || d.names[strings.ToLower(first)]
 }
 
-// directory looks at a directory. Its files are listed once, until some come or go: half of
-// what a compile asked of the system was about files that are not there. A nil Cache lists
-// none.
+// directory looks at a directory. Its files are listed when it is looked at for the second time,
+// and then until some come or go: half of what a compile asked of the system was about files
+// that are not there. A nil Cache lists none.
 func (c *Cache) directory(path string) *directory {
 	if c == nil {
 		if isMissing(path) {
@@ -51,18 +52,16 @@ func (c *Cache) directory(path string) *directory {
 	known := c.directories[path]
 	c.mu.Unlock()
 	at, ok := changed(info)
-	if known != nil && known.changed.Equal(at) && os.SameFile(known.info, info) {
+	same := known != nil && known.changed.Equal(at) && os.SameFile(known.info, info)
+	if same && known.listed {
 		return known
 	}
-	d := &directory{info: info, changed: at}
+	d := &directory{info: info, changed: at, listed: same}
 	if !ok || now.Sub(at) < settled {
 		return d
 	}
-	if entries, err := os.ReadDir(path); err == nil && len(entries) <= maxNames {
-		d.entries, d.names = entries, make(map[string]bool, len(entries))
-		for _, e := range entries {
-			d.names[strings.ToLower(e.Name())] = true
-		}
+	if same { // the only compile that there is would list more than it asks for
+		d.list(path)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,6 +70,17 @@ func (c *Cache) directory(path string) *directory {
 	}
 	c.directories[path] = d
 	return d
+}
+
+func (d *directory) list(path string) {
+	entries, err := os.ReadDir(path)
+	if err != nil || len(entries) > maxNames {
+		return
+	}
+	d.entries, d.names = entries, make(map[string]bool, len(entries))
+	for _, e := range entries {
+		d.names[strings.ToLower(e.Name())] = true
+	}
 }
 
 // directory looks at a directory below another, once.
