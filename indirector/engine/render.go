@@ -106,11 +106,16 @@ func (r *Renderer) Origins(name string, instance any) traces.Value {
 		return traces.Value{}
 	}
 	hidden := 0
-	body := c.Origins.AppendJSON(nil, func(text string) string {
+	room := rooms.Get().(*[]byte)
+	text := c.Origins.AppendJSON((*room)[:0], func(text string) string {
 		text, n := r.redactor.Text(text)
 		hidden += n
 		return text
 	})
+	body := bytes.Clone(text)
+	if *room = text; cap(text) <= maxRoom {
+		rooms.Put(room)
+	}
 	return traces.Value{Model: name, Format: "json", Body: body, Size: len(body), Redacted: hidden}
 }
 

@@ -13,6 +13,17 @@ var builtin = map[string]func(c *Context, path string) (*file, error){
 	"yaml_data": yamlData, "json_data": jsonData, "hocon_data": hoconData,
 }
 
+// builtIn returns what reads the file of a location.
+func builtIn(function string) func(*Context) (*file, error) {
+	return func(c *Context) (*file, error) {
+		path, err := c.path()
+		if err != nil {
+			return nil, err
+		}
+		return builtin[function](c, path)
+	}
+}
+
 // BuiltIn returns what Puppet's own data_hash function of a name makes of a file, for
 // functions that call it.
 func (c *Context) BuiltIn(function, path string) (data.Value, error) {

@@ -19,8 +19,16 @@ type Answer struct {
 	Result
 	Sentence string // see [Record.Sentence]
 
-	origin Source
-	spans  *spans
+	origin  Source
+	spans   *spans
+	options optionsFound // if they were collected first
+}
+
+// An optionsFound is what a compile has of lookup_options once they were collected for a
+// module.
+type optionsFound struct {
+	global, environment collected
+	all, own            *keyOptions // of no module, and of the module
 }
 
 // Find is [Compile.Search], and adds what happened to the trace of the request that ctx
@@ -29,15 +37,20 @@ type Answer struct {
 // If the record is for origins only, what another lookup has found counts that saw the
 // same: hiera.yaml and files of the same content in the same places of the hierarchies,
 // and a value without expressions. Paths that do not exist may have other names, as those
-// of another node have. So most of the lookups of a compile are known before.
+// of another node have. So most of the lookups of a compile are known before, those that
+// collect lookup_options included.
 func (c *Compile) Find(ctx context.Context, key string, q Query) (*Answer, error) {
 	r := q.Record
 	from := len(r.nodes)
 	var v *view
+	var asked question
 	if r.OriginOnly {
-		v = c.invoke(q).view(key)
+		v, asked = c.invoke(q).view(key, q.Merge)
 	}
-	if a := v.answer(key, q.Merge); a != nil {
+	if a := v.answer(asked); a != nil {
+		if asked.collects != 0 {
+			c.collected(asked.module, a.options)
+		}
 		r.answer = a
 		traces.AddLater(ctx, maker{a.spans, v.layers})
 		return a, nil
@@ -54,9 +67,18 @@ func (c *Compile) Find(ctx context.Context, key string, q Query) (*Answer, error
 		return a, nil
 	}
 	a.origin, a.spans = r.Origin(from), r.spans(from, v.layers)
+	if asked.collects != 0 {
+		a.options = optionsFound{c.globalOptions, c.environmentOptions, c.options[""], c.options[asked.module]}
+	}
 	traces.AddLater(ctx, maker{a.spans, v.layers})
-	v.remember(key, q.Merge, a)
+	v.remember(asked, a)
 	return a, nil
+}
+
+// collected takes over what another compile has collected of lookup_options.
+func (c *Compile) collected(module string, o optionsFound) {
+	c.globalOptions, c.environmentOptions = o.global, o.environment
+	c.options[""], c.options[module] = o.all, o.own
 }
 
 // A view is what the lookups of a module's keys see: of each layer, what its files hold.
@@ -79,19 +101,23 @@ var (
 	noModule = &layerView{content: "no module"}
 )
 
-// view returns what the lookup of a key sees, or nil if that is not known, or depends on
-// more than files and the variables in their paths.
-func (in *invocation) view(text string) *view {
+// view returns what the lookup of a key sees, and what it asks; or nil if that is not known, or
+// depends on more than files and the variables in their paths.
+func (in *invocation) view(text string, merge data.Value) (*view, question) {
 	c := in.c
-	if c.calling != nil || c.o.Binding != "" && c.o.Binding != "hiera" || strings.HasPrefix(text, lookupOptions) {
-		return nil
+	named := merge.IsNil() || merge.Kind() == data.String
+	if !named || c.calling != nil || c.o.Binding != "" && c.o.Binding != "hiera" || strings.HasPrefix(text, lookupOptions) {
+		return nil, question{}
 	}
 	k, err := parseKey(text)
 	if err != nil {
-		return nil
+		return nil, question{}
 	}
-	if _, ok := c.options[k.module]; !ok { // the layers may not have been read
-		return nil
+	asked := question{key: text, merge: merge.Text(), module: k.module}
+	if _, ok := c.options[k.module]; !ok {
+		if asked.collects = c.toCollect(); !in.ready(k) {
+			return nil, question{}
+		}
 	}
 	layers := layerViews{noLayer, noLayer, noLayer}
 	for i, l := range [...]*layer{c.global, c.environment, c.modules[k.module]} {
@@ -99,7 +125,7 @@ func (in *invocation) view(text string) *view {
 			continue
 		}
 		if layers[i] = l.seen(in); layers[i] == nil {
-			return nil
+			return nil, question{}
 		}
 	}
 	if c.missing[k.module] {
@@ -110,7 +136,42 @@ func (in *invocation) view(text string) *view {
 		v = &view{&layers, c.cache.answersOf(&layers)}
 		c.views[k.module] = v
 	}
-	return v
+	return v, asked
+}
+
+// ready reads the layers that a key is about to be looked for in, with all their files, as
+// the lookup of its lookup_options does, and reports whether each may have a view. What is
+// wrong with them is left to the lookup.
+func (in *invocation) ready(k key) bool {
+	if !in.c.globalLayer().ready(in) {
+		return false
+	}
+	l, err := in.c.environmentLayer()
+	if err != nil || l != nil && !l.ready(in) {
+		return false
+	}
+	if !k.one {
+		return true
+	}
+	l, err = in.c.moduleLayer(k.module)
+	return err == nil && (l == nil || l.ready(in))
+}
+
+func (l *layer) ready(in *invocation) bool {
+	if l.read() != nil || l.config == nil || l.config.version < 5 || l.config.hasDefault || !l.resolved && l.resolve(in) != nil {
+		return false
+	}
+	for _, level := range l.levels {
+		if level.everywhere || level.kind != "data_hash" || builtin[level.function] == nil {
+			return false
+		}
+		for i, at := range level.locations {
+			if at.exists && level.context(i, at).load(builtIn(level.function)) != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // seen returns the view of a layer, which must have been read with the variables of now;
@@ -164,16 +225,35 @@ type answers struct {
 	by    map[question]*Answer
 }
 
-type question struct{ key, merge string }
-
-// questionOf is a key with its merge, which must be a name or nothing.
-func questionOf(key string, merge data.Value) (question, bool) {
-	return question{key, merge.Text()}, merge.IsNil() || merge.Kind() == data.String
+// A question is a key with its merge, which is a name or nothing.
+type question struct {
+	key, merge string
+	module     string // of the key
+	collects   collects
 }
 
-func (v *view) answer(key string, merge data.Value) *Answer {
-	q, ok := questionOf(key, merge)
-	if v == nil || !ok {
+// A collects is how much of lookup_options a lookup collects first, as its spans have that,
+// too; 0 is nothing.
+type collects uint8
+
+const (
+	ofModule collects = iota + 1
+	ofEnvironment
+	ofAll
+)
+
+func (c *Compile) toCollect() collects {
+	switch {
+	case c.environmentOptions.done:
+		return ofModule
+	case c.globalOptions.done:
+		return ofEnvironment
+	}
+	return ofAll
+}
+
+func (v *view) answer(q question) *Answer {
+	if v == nil {
 		return nil
 	}
 	v.answers.mu.Lock()
@@ -181,9 +261,8 @@ func (v *view) answer(key string, merge data.Value) *Answer {
 	return v.answers.by[q]
 }
 
-func (v *view) remember(key string, merge data.Value, a *Answer) {
-	q, ok := questionOf(key, merge)
-	if !ok || !v.answers.cache.room(len(a.spans.all)) {
+func (v *view) remember(q question, a *Answer) {
+	if !v.answers.cache.room(len(a.spans.all)) {
 		return
 	}
 	v.answers.mu.Lock()

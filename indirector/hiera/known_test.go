@@ -96,7 +96,15 @@ func TestKnown(t *testing.T) {
 		})
 	}
 	first := find(t, compile("a", "db"), "k", data.Value{}, true) // which also reads the options
-	find(t, compile("a", "db"), "k", data.Value{}, true)
+	again := find(t, compile("a", "db"), "k", data.Value{}, true)
+	if first.known || !again.known || !cmp.Equal(first.Spans, again.Spans) {
+		t.Errorf("the first lookup of a compile is known: %v, that of the next one: %v, which should differ in nothing: %s", first.known, again.known, cmp.Diff(first.Spans, again.Spans))
+	}
+	c := compile("b", "db")
+	find(t, c, "k", data.Value{}, true)
+	if got := find(t, c, "n", data.Value{}, true); got.Value != `"5"` {
+		t.Errorf("with options that another compile has collected: got %s, want them to convert it", got.Value)
+	}
 	for _, tt := range []struct {
 		name, certname, role, key string
 		value                     string
@@ -132,15 +140,12 @@ func TestKnown(t *testing.T) {
 			t.Errorf("%s: it looked in %q, want the file of %s first", tt.name, paths, tt.certname)
 		}
 	}
-	if first.known {
-		t.Error("the first lookup of all was known")
-	}
 	later := time.Now().Add(time.Hour)
 	write(t, dir, map[string]string{"data/common.yaml": "k: 9\n"})
 	if err := os.Chtimes(filepath.Join(dir, "data/common.yaml"), later, later); err != nil {
 		t.Fatal(err)
 	}
-	c := compile("a", "db")
+	c = compile("a", "db")
 	find(t, c, "other", data.Value{}, true)
 	if got := find(t, c, "k", data.Value{}, true); got.Value != "9" || got.known {
 		t.Errorf("after a change: got %s, known: %v, want 9", got.Value, got.known)

@@ -85,14 +85,7 @@ func (l *level) ask(in *invocation, k key, s *strategy, i int, at *location) (v 
 			return v, false, err
 		}
 	}
-	if l.contexts == nil {
-		l.contexts = make([]*Context, max(len(l.locations), 1))
-	}
-	c := l.contexts[i]
-	if c == nil {
-		c = &Context{level: l, location: at}
-		l.contexts[i] = c
-	}
+	c := l.context(i, at)
 	outer := c.in
 	c.in = in
 	v, found, err = l.run(c, l, k)
@@ -113,6 +106,17 @@ func (l *level) ask(in *invocation, k key, s *strategy, i int, at *location) (v 
 		v = undig(k.segments, v)
 	}
 	return v, true, nil
+}
+
+// context returns what the function gets for a location, which may be none.
+func (l *level) context(i int, at *location) *Context {
+	if l.contexts == nil {
+		l.contexts = make([]*Context, max(len(l.locations), 1))
+	}
+	if l.contexts[i] == nil {
+		l.contexts[i] = &Context{level: l, location: at}
+	}
+	return l.contexts[i]
 }
 
 // undig makes the value that segments lead into, so that digging gives v again.
@@ -136,13 +140,7 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 	case kind == "hiera3_backend":
 		return nil, lacking("the backend '%s' of hiera 3 is written in Ruby, which is not run here (file: %s)", l.function, l.layer.config.path)
 	case kind == "data_hash" && builtin[l.function] != nil:
-		return dataHash(func(c *Context) (*file, error) {
-			path, err := c.path()
-			if err != nil {
-				return nil, err
-			}
-			return builtin[l.function](c, path)
-		}), nil
+		return dataHash(builtIn(l.function)), nil
 	case kind == "lookup_key" && l.function == "eyaml_lookup_key":
 		return byKey(eyamlLookupKey), nil
 	}
@@ -205,15 +203,8 @@ func (c *Context) options() data.Value {
 // called once for each location.
 func dataHash(load func(*Context) (*file, error)) func(*Context, *level, key) (data.Value, bool, error) {
 	return func(c *Context, l *level, k key) (v data.Value, found bool, err error) {
-		if c.hash == nil {
-			f, err := load(c)
-			if err == nil {
-				err = l.checkHash(c, f.value)
-			}
-			if err != nil {
-				return v, false, err
-			}
-			c.file, c.hash = f, f.index
+		if err := c.load(load); err != nil {
+			return v, false, err
 		}
 		if v, found = c.hash[k.root]; !found {
 			return v, false, nil
@@ -224,6 +215,21 @@ func dataHash(load func(*Context) (*file, error)) func(*Context, *level, key) (d
 		v, err = c.in.interpolate(v, true)
 		return v, err == nil, err
 	}
+}
+
+// load gets the data of a level that gives it all at once, unless it has.
+func (c *Context) load(load func(*Context) (*file, error)) error {
+	if c.hash != nil {
+		return nil
+	}
+	f, err := load(c)
+	if err == nil {
+		err = c.level.checkHash(c, f.value)
+	}
+	if err == nil {
+		c.file, c.hash = f, f.index
+	}
+	return err
 }
 
 // byKey makes a level of a function that is called once for each key.

@@ -46,7 +46,6 @@ func (o *keyOptions) of(k key, b *onig.Budget) (data.Value, error) {
 func (in *invocation) optionsOf(k key) (data.Value, error) {
 	o, ok := in.c.options[k.module]
 	if !ok {
-		in.c.unlike = true
 		var err error
 		if o, err = in.collect(k); err != nil {
 			return data.Value{}, err

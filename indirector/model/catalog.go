@@ -433,10 +433,13 @@ func (c *Catalog) Data() data.Value {
 }
 
 func (c *Catalog) resourceData() data.Value {
-	const usual = 9 // pairs of a resource
 	var a arena
 	l := make([]data.Value, len(c.Resources))
-	pairs := make([]data.Pair, 0, usual*len(l))
+	n := 0
+	for i := range l {
+		n += c.Resources[i].mostPairs()
+	}
+	pairs := make([]data.Pair, 0, n)
 	for i := range l {
 		start := len(pairs)
 		pairs = c.Resources[i].appendPairs(pairs, &a)

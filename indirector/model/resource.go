@@ -347,6 +347,17 @@ func (r *Resource) Data() data.Value {
 	return data.OfHash(r.appendPairs(make([]data.Pair, 0, usual+len(r.Extra)), &a))
 }
 
+// mostPairs returns how many pairs appendPairs appends at the most, but for odd ones.
+func (r *Resource) mostPairs() int {
+	n := 5 + len(r.Extra) // with exported and parameters
+	for _, has := range [...]bool{r.File != "", r.Line != 0, r.Kind != "", len(r.Sensitive) > 0} {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
 func (r *Resource) appendPairs(h []data.Pair, a *arena) []data.Pair {
 	h = append(h, data.P("type", data.OfString(r.Type)), data.P("title", data.OfString(r.Title)), data.P("tags", a.list(r.Tags)))
 	if v := r.odd.ofText("file", r.File); !v.IsNil() {

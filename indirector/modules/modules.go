@@ -48,7 +48,10 @@ func in(dir, name string) Module {
 // All returns the modules by precedence: in the order of the directories, and
 // within one in the arbitrary order of the file system. The error is that of a
 // directory that cannot be listed.
-func All(dirs []string) ([]Module, error) {
+func All(dirs []string) ([]Module, error) { return AllOf(dirs, list) }
+
+// AllOf is All with directories that are listed in another way.
+func AllOf(dirs []string, list func(dir string) ([]fs.DirEntry, error)) ([]Module, error) {
 	var all []Module
 	seen := map[string]bool{}
 	for _, dir := range dirs {
@@ -58,7 +61,7 @@ func All(dirs []string) ([]Module, error) {
 		}
 		for _, e := range entries {
 			m := in(dir, e.Name())
-			if seen[m.Name] || !isName(m.Name) || !isDir(m.Dir) {
+			if seen[m.Name] || !isName(m.Name) || !e.IsDir() && !isDir(m.Dir) { // it may be a link
 				continue
 			}
 			seen[m.Name] = true

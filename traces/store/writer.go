@@ -430,6 +430,11 @@ func (s *Store) processSlot(w *work, i int) {
 	}
 	t, redacted := s.finish(raw, sl.instance)
 	w.redacted += uint64(redacted)
+	if t.Values != nil && !w.writing {
+		for _, v := range t.Values.All() {
+			s.join(v.Value)
+		}
+	}
 	if s.opts.Ended != nil {
 		s.opts.Ended(s, t)
 	}
@@ -517,6 +522,14 @@ func sizeOf(t *traces.Trace) int64 {
 	return int64(n + 64*len(t.Options))
 }
 
+// join makes one of the pieces of a value, which in memory share nothing, unless it is too
+// large to be kept.
+func (s *Store) join(v *traces.Value) {
+	if int64(v.Size) <= s.opts.Body {
+		v.Body, v.Pieces = v.Content(), nil
+	}
+}
+
 // keepBody takes the bytes out of v: they are kept elsewhere, or not at all. In
 // the file, a piece that several values have is written once.
 func (s *Store) keepBody(w *work, v *traces.Value) {
@@ -528,9 +541,6 @@ func (s *Store) keepBody(w *work, v *traces.Value) {
 	if int64(body.Size) > s.opts.Body {
 		w.dropped++
 		return
-	}
-	if !w.writing {
-		body.Pieces, body.Body = nil, body.Content()
 	}
 	for _, p := range body.Pieces {
 		if p.Digest != "" && !s.addBody(w, traces.Value{Digest: p.Digest, Format: body.Format, Body: p.Text}) {

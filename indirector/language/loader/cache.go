@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"indirtui/indirector/language/eval"
 	"indirtui/indirector/language/syntax"
@@ -31,15 +32,18 @@ type RubyFunction struct {
 type Cache struct {
 	library eval.Library
 	native  func(RubyFunction) *eval.Builtin
+	now     func() time.Time
 
 	mu    sync.Mutex
 	files map[fileKey]*list.Element
 	used  list.List // of *kept, the last that was used first
 	size  int
 	held  map[string]fs.FileInfo // of files that did not lead out of their directories
+	// What was listed, by path.
+	directories map[string]*directory
 }
 
-// maxHeld bounds held, which begins anew when there are more.
+// maxHeld bounds held and directories, which begin anew when there are more.
 const maxHeld = 10_000
 
 // A fileKey is a file, and how it is read.
@@ -70,7 +74,7 @@ type kept struct {
 // place of a function in Ruby they call what native returns, which may be nil: then the
 // function cannot be called. The same holds if native is nil.
 func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Cache {
-	return &Cache{library: library, native: native, files: map[fileKey]*list.Element{}}
+	return &Cache{library: library, native: native, now: time.Now, files: map[fileKey]*list.Element{}}
 }
 
 // Library returns the functions that the programs call.

@@ -51,7 +51,8 @@ func (e *Environment) find(name string) (t *rtype.Type, tried []string, err erro
 		return nil, nil, nil
 	}
 	if !strings.Contains(name, "::") {
-		if t, tried, err = e.resourceType(nil, name, rtype.BuiltIn()); t != nil || err != nil {
+		tried = e.typeFiles(name)
+		if t, err = e.resourceType(nil, name, rtype.BuiltIn()); t != nil || err != nil {
 			return t, tried, err
 		}
 	}

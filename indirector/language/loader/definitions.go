@@ -110,6 +110,11 @@ func (d *Definitions) program(dir, name, namespace string, o syntax.Options) (*e
 	if d.Reading != nil {
 		end = d.Reading(key.path)
 	}
+	if strings.Contains(name, "/") && !d.env.directory(dir, "").mayHave(name) {
+		err := &missingError{key.path}
+		end(0, false, err)
+		return nil, err
+	}
 	p, bytes, parsed, err := d.cache.program(key, dir, name, o)
 	end(bytes, parsed, err)
 	if err == nil {
@@ -227,10 +232,11 @@ const (
 // it. Rules LANG-STD-01 to
 // LANG-STD-03.
 func (s *search) ruby(dir, module, below string, old bool) (done bool, err error) {
-	name := below + "/" + asPath(s.name) + ".rb"
+	plain := asPath(s.name) + ".rb"
+	name := below + "/" + plain
 	file := under(dir, name)
 	s.found.Tried = append(s.found.Tried, file)
-	if s.env.lacks(dir, below) || s.isAbsent(file) {
+	if !s.env.mayHave(dir, below, plain) || s.isAbsent(file) {
 		return false, nil
 	}
 	text, err := s.cache.made(dir, name, func(text string) any { return text })
@@ -368,9 +374,10 @@ func isTypeSet(n syntax.Node) bool {
 
 func (s *search) typeIn(dir, module, rest string) (done bool, err error) {
 	const below = "lib/puppet/datatypes"
-	ruby := below + "/" + asPath(s.name) + ".rb"
+	plain := asPath(s.name) + ".rb"
+	ruby := below + "/" + plain
 	s.found.Tried = append(s.found.Tried, under(dir, ruby))
-	if s.env.has(dir, below, ruby) {
+	if s.env.mayHave(dir, below, plain) && s.env.has(dir, ruby) {
 		return false, &rubyError{fmt.Sprintf("Type '%s' of %s is written in Ruby (%s) and cannot be used here", s.name, s.owner(dir, module), filepath.Join(dir, ruby))}
 	}
 	file := "types/" + asPath(rest) + ".pp"

@@ -51,34 +51,15 @@ type Environment struct {
 	o        Options
 	modules  []Module
 	problems []error
-	missing  sync.Map // of the path of a directory to whether it is not there
-}
 
-// lacks reports whether there is no such directory below another, in which many names are
-// looked for: most modules have no functions and types in Ruby, and half of what a compile
-// asked of the system was about files in directories that are not there. It is asked once.
-func (e *Environment) lacks(dir, below string) bool {
-	path := under(dir, below)
-	known, ok := e.missing.Load(path)
-	if !ok {
-		known, _ = e.missing.LoadOrStore(path, isMissing(path))
-	}
-	return known.(bool)
-}
-
-// has reports whether there is a file in such a directory.
-func (e *Environment) has(dir, below, file string) bool {
-	if e.lacks(dir, below) {
-		return false
-	}
-	_, err := stat(dir, file)
-	return err == nil
+	mu          sync.Mutex
+	directories map[[2]string]*directory // by what they are below of, and where there
 }
 
 // Open finds the modules of an environment.
 func Open(o Options) (*Environment, error) {
-	e := &Environment{o: o}
-	all, err := modules.All(modules.Path(o.Modulepath))
+	e := &Environment{o: o, directories: map[[2]string]*directory{}}
+	all, err := modules.AllOf(modules.Path(o.Modulepath), e.list)
 	if err != nil {
 		return nil, fmt.Errorf("find the modules: %w", err)
 	}
@@ -151,6 +132,9 @@ func (e *Environment) metadata(m modules.Module) (data modules.Metadata, ok bool
 	type decoded struct {
 		modules.Metadata
 		err error
+	}
+	if !e.directory(m.Dir, "").mayHave("metadata.json") {
+		return data, true
 	}
 	made, err := e.o.Cache.made(m.Dir, "metadata.json", func(text string) any {
 		data, err := m.Metadata([]byte(text))

@@ -53,7 +53,7 @@ func (e *Environment) Types() ([]*rtype.Type, error) {
 	builtin := rtype.BuiltIn()
 	var all []*rtype.Type
 	for _, name := range known {
-		t, _, err := e.resourceType(nil, name, builtin)
+		t, err := e.resourceType(nil, name, builtin)
 		problems = append(problems, err)
 		if t != nil {
 			all = append(all, t)
@@ -65,47 +65,51 @@ func (e *Environment) Types() ([]*rtype.Type, error) {
 // ResourceType returns the resource type of a name, or nil. One that cannot be read is
 // open; the error is that of its file.
 func (d *Definitions) ResourceType(name string) (*rtype.Type, error) {
-	t, _, err := d.env.resourceType(d.cache, name, builtIn())
-	return t, err
+	return d.env.resourceType(d.cache, name, builtIn())
 }
 
 // builtIn are the types of Puppet, which many environments share.
 var builtIn = sync.OnceValue(rtype.BuiltIn)
 
-// resourceType returns the resource type of a name, or nil, and the files that were
-// tried. What was generated comes first, then the modules, in the order of the
-// modulepath, also for the name of a built-in type. What is read of files is kept by the
-// cache, which may be nil.
-func (e *Environment) resourceType(c *Cache, name string, builtin map[string]*rtype.Type) (t *rtype.Type, tried []string, err error) {
-	if e.o.Dir != "" {
-		file := under(e.o.Dir, generatedDir+"/"+name+".pp")
-		tried = append(tried, file)
-		if !e.lacks(e.o.Dir, generatedDir) {
-			if t, err := generated(e.o.Dir, name, file); t != nil || err != nil {
-				return t, tried, err
-			}
+// resourceType returns the resource type of a name, or nil. What was generated comes first,
+// then the modules, in the order of the modulepath, also for the name of a built-in type.
+// What is read of files is kept by the cache, which may be nil.
+func (e *Environment) resourceType(c *Cache, name string, builtin map[string]*rtype.Type) (*rtype.Type, error) {
+	if e.o.Dir != "" && e.mayHave(e.o.Dir, generatedDir, name+".pp") {
+		if t, err := generated(e.o.Dir, name, under(e.o.Dir, generatedDir+"/"+name+".pp")); t != nil || err != nil {
+			return t, err
 		}
 	}
 	for _, m := range e.modules {
-		file := under(m.Dir, typeDir+"/"+name+".rb")
-		tried = append(tried, file)
-		if e.lacks(m.Dir, typeDir) {
+		if !e.mayHave(m.Dir, typeDir, name+".rb") {
 			continue
 		}
+		file := under(m.Dir, typeDir+"/"+name+".rb")
 		made, err := c.made(m.Dir, typeDir+"/"+name+".rb", func(text string) any { return rtype.Ruby(name, file, text) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return rtype.Unreadable(name, file, err), tried, err
+			return rtype.Unreadable(name, file, err), err
 		}
 		t := made.(*rtype.Type)
 		if e.hasProvider(c, name) {
 			t = t.WithProvider()
 		}
-		return t, tried, nil
+		return t, nil
 	}
-	return builtin[name], tried, nil
+	return builtin[name], nil
+}
+
+// typeFiles returns the files that may have a resource type, in their order.
+func (e *Environment) typeFiles(name string) (files []string) {
+	if e.o.Dir != "" {
+		files = append(files, under(e.o.Dir, generatedDir+"/"+name+".pp"))
+	}
+	for _, m := range e.modules {
+		files = append(files, under(m.Dir, typeDir+"/"+name+".rb"))
+	}
+	return files
 }
 
 func generated(dir, name, file string) (*rtype.Type, error) {
@@ -127,6 +131,9 @@ func generated(dir, name, file string) (*rtype.Type, error) {
 // provider one of its parameters. What cannot be read is none.
 func (e *Environment) hasProvider(c *Cache, name string) bool {
 	return slices.ContainsFunc(e.modules, func(m Module) bool {
+		if !e.mayHave(m.Dir, providerDir, name) {
+			return false
+		}
 		dir := providerDir + "/" + name
 		files, _ := names(m.Dir, dir, ".rb")
 		return slices.ContainsFunc(files, func(file string) bool {

@@ -21,7 +21,7 @@ func Ask(ctx context.Context, do Do, req *indirector.Request) (*indirector.Respo
 	if req.Instance != nil && key == "" {
 		key = req.Instance.Key()
 	}
-	ctx, span := traces.Start(ctx, traces.Nested, fmt.Sprintf("%s %s %s", req.Verb, req.Indirection, key))
+	ctx, span := traces.Start(ctx, traces.Nested, req.Verb.String()+" "+req.Indirection+" "+key)
 	resp, err := do(ctx, req)
 	if e := (*indirector.Error)(nil); errors.As(err, &e) {
 		span.Request(e.Trace)
