@@ -454,6 +454,8 @@ func (v Value) Text() string {
 		return ""
 	case String, Symbol:
 		return v.Str()
+	case Rich:
+		return v.Rich().String()
 	}
 	return v.Inspect()
 }
@@ -490,6 +492,9 @@ func appendInspect(b []byte, v Value) []byte {
 		}
 		return append(b, ']')
 	case Rich:
+		if r, ok := v.Rich().(interface{ RubyInspect() string }); ok {
+			return append(b, r.RubyInspect()...)
+		}
 		return append(b, v.Rich().String()...)
 	}
 	b = append(b, '{')

@@ -343,8 +343,7 @@ func namevar(typ string) string {
 // left out. Rule FMT-CAT-02.
 func (r *Resource) Data() data.Value {
 	a := arena{values: make([]data.Value, len(r.Tags)+len(r.Sensitive))}
-	const usual = 8
-	return data.OfHash(r.appendPairs(make([]data.Pair, 0, usual+len(r.Extra)), &a))
+	return data.OfHash(r.appendPairs(make([]data.Pair, 0, r.mostPairs()), &a))
 }
 
 // mostPairs returns how many pairs appendPairs appends at the most, but for odd ones.

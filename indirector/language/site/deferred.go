@@ -107,12 +107,24 @@ func (s *Site) call(ctx context.Context, name string, given []data.Value) (data.
 // forTypes is a value of the language as resource types take it: a Binary is its bytes, and
 // a Sensitive is written as rich data has it.
 func forTypes(v data.Value) data.Value {
+	if inner, ok := types.Unwrap(v); ok {
+		return sensitive(inner)
+	}
+	return within(v)
+}
+
+func sensitive(inner data.Value) data.Value {
+	return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", within(inner))})
+}
+
+// within is forTypes for what is in a list or hash, where a Sensitive stays closed.
+func within(v data.Value) data.Value {
 	switch v.Kind() {
 	case data.List, data.Hash:
-		return v.Map(forTypes)
+		return v.Map(within)
 	case data.Rich:
 		if inner, ok := types.Unwrap(v); ok {
-			return data.OfHash([]data.Pair{data.P("__ptype", data.OfString("Sensitive")), data.P("__pvalue", forTypes(inner))})
+			return data.OfRich(secret{inner})
 		}
 		if source, ok := types.RegexpSource(v); ok {
 			return data.OfRich(pattern(source))
@@ -124,6 +136,29 @@ func forTypes(v data.Value) data.Value {
 	}
 	return v
 }
+
+// A secret is a Sensitive which types do not open: its text is Ruby's.
+type secret struct{ inner data.Value }
+
+func (secret) String() string { return "Sensitive [value redacted]" }
+
+// EqualRich implements data.RichValue.
+func (s secret) EqualRich(o data.RichValue) bool {
+	other, ok := o.(secret)
+	return ok && data.Equal(s.inner, other.inner)
+}
+
+// Literal is how messages have it.
+func (s secret) Literal() string { return s.RubyInspect() }
+
+// RubyInspect is how Ruby has it in a list or hash.
+func (secret) RubyInspect() string { return "#<Sensitive [value redacted]>" }
+
+// RubyClass is how messages name the class.
+func (secret) RubyClass() string { return "Puppet::Pops::Types::PSensitiveType::Sensitive" }
+
+// RichData is what Ruby makes it of again.
+func (s secret) RichData() data.Value { return sensitive(s.inner) }
 
 // A pattern is a regular expression as agents have it: its text is Ruby's.
 type pattern string

@@ -78,6 +78,16 @@ func TestResolveSecret(t *testing.T) {
 	if err != nil || !isSecret || inner.Text() != "A" {
 		t.Errorf("got %s, %v", got.Inspect(), err)
 	}
+	v, err = format.DecodeJSON([]byte(`["a", {"b": {"__ptype": "Sensitive", "__pvalue": "hunter2"}}]`), format.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.Resolve(t.Context(), v); err != nil || got.Inspect() != `["a", {"b"=>#<Sensitive [value redacted]>}]` || strings.Contains(types.Display(got), "hunter2") {
+		t.Errorf("got %s, displayed as %s, %v", got.Inspect(), types.Display(got), err)
+	}
+	if again := got.List()[1].Get("b").Rich().(interface{ RichData() data.Value }).RichData(); !data.Equal(again, v.List()[1].Get("b")) {
+		t.Errorf("for Ruby it is %s", again)
+	}
 }
 
 // TestResolvePlugins: functions in Ruby that an agent has synced are run where there is an

@@ -151,8 +151,14 @@ module Helper
 
     # A value with what JSON has no words for.
     def rich(v)
-      return v unless v.is_a?(Hash) && v.key?('__ptype')
-      Puppet::Pops::Serialization::FromDataConverter.convert(v)
+      rich?(v) ? Puppet::Pops::Serialization::FromDataConverter.convert(v) : v
+    end
+
+    def rich?(v)
+      case v
+      when Array then v.any? { |x| rich?(x) }
+      when Hash then v.key?('__ptype') || v.each_value.any? { |x| rich?(x) }
+      end
     end
 
     def listen

@@ -132,9 +132,22 @@ func original(r *types.Resource, a *types.Attribute) (data.Value, bool) {
 	case all == nil:
 		return data.Value{}, false
 	case len(all) == 1:
-		return all[0], true
+		return forRuby(all[0]), true
 	}
-	return data.OfList(all), true
+	return forRuby(data.OfList(all)), true
+}
+
+// forRuby is a value with the rich data of which Ruby makes what is closed in it.
+func forRuby(v data.Value) data.Value {
+	switch v.Kind() {
+	case data.List, data.Hash:
+		return v.Map(forRuby)
+	case data.Rich:
+		if r, ok := v.Rich().(interface{ RichData() data.Value }); ok {
+			return r.RichData()
+		}
+	}
+	return v
 }
 
 func isProperty(r *types.Resource, name string) bool {
