@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -43,6 +44,8 @@ func (s Script) Start(ctx context.Context) (*Dialogue, error) {
 	if err != nil {
 		return nil, err
 	}
+	work := filepath.Join(dir.Path, "work") // without the lock
+	err = os.Mkdir(work, 0o700)
 	var files []*os.File
 	pipe := func() (r, w *os.File) {
 		if err == nil {
@@ -61,9 +64,9 @@ func (s Script) Start(ctx context.Context) (*Dialogue, error) {
 	if err == nil {
 		d.lines = bufio.NewReaderSize(from, 64<<10)
 		d.cmd = exec.CommandContext(ctx, s.Argv[0], s.Argv[1:]...)
-		d.cmd.Dir = dir.Path
+		d.cmd.Dir = work
 		if s.Env != nil {
-			d.cmd.Env = s.Env(dir.Path)
+			d.cmd.Env = s.Env(work)
 		}
 		d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = strings.NewReader(s.Text), &d.rest, &d.rest
 		d.cmd.ExtraFiles, d.cmd.WaitDelay = []*os.File{theirs, mine}, time.Second // for what it leaves behind
