@@ -97,8 +97,8 @@ func OtherDigest(asked, kept string) string {
 	return fmt.Sprintf("asked for %s, this bucket keeps %s", asked, kept)
 }
 
-// LocalSource is about a source without a host: puppet is the application that takes
-// it for a file of this machine.
+// LocalSource is about a source without a host, which an application, such as apply,
+// takes for a file of this machine.
 func LocalSource(application string) string {
 	return "puppet:/// means this machine under puppet " + application
 }

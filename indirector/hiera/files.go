@@ -13,8 +13,8 @@ var builtin = map[string]func(c *Context, path string) (*file, error){
 	"yaml_data": yamlData, "json_data": jsonData, "hocon_data": hoconData,
 }
 
-// builtIn returns what reads the file of a location.
-func builtIn(function string) func(*Context) (*file, error) {
+// fileReader returns what reads the file of a location for a built-in function.
+func fileReader(function string) func(*Context) (*file, error) {
 	return func(c *Context) (*file, error) {
 		path, err := c.path()
 		if err != nil {

@@ -166,7 +166,7 @@ func (l *layer) ready(in *invocation) bool {
 			return false
 		}
 		for i, at := range level.locations {
-			if at.exists && level.context(i, at).load(builtIn(level.function)) != nil {
+			if at.exists && level.context(i, at).load(fileReader(level.function)) != nil {
 				return false
 			}
 		}

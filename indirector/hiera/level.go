@@ -140,7 +140,7 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 	case kind == "hiera3_backend":
 		return nil, lacking("the backend '%s' of hiera 3 is written in Ruby, which is not run here (file: %s)", l.function, l.layer.config.path)
 	case kind == "data_hash" && builtin[l.function] != nil:
-		return dataHash(builtIn(l.function)), nil
+		return dataHash(fileReader(l.function)), nil
 	case kind == "lookup_key" && l.function == "eyaml_lookup_key":
 		return byKey(eyamlLookupKey), nil
 	}
