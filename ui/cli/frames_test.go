@@ -93,8 +93,8 @@ func frames(t *testing.T, cells [2]int, theme *term.Theme, state string) map[str
 	all := make(map[string]string)
 	keep := func(name string, tr *trip) {
 		tr.Exact()
-		frame := random.ReplaceAllStringFunc(tr.clean(tr.Raw()), func(s string) string { return strings.Repeat("N", utf8.RuneCountInString(s)) })
-		all[name] = hidePath(frame, state) + "\n"
+		frame := random.ReplaceAllStringFunc(tr.cleanOf(tr.Raw(), tr.program.site.Dir, state), func(s string) string { return strings.Repeat("N", utf8.RuneCountInString(s)) })
+		all[name] = frame + "\n"
 	}
 	visit(t, cells, theme, nil, func(tr *trip) {
 		for _, s := range scenes {

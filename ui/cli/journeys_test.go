@@ -286,7 +286,10 @@ func (tr *trip) golden(name string) *trip {
 }
 
 // clean takes out of a frame what differs from run to run.
-func (tr *trip) clean(frame string) string {
+func (tr *trip) clean(frame string) string { return tr.cleanOf(frame, tr.program.site.Dir) }
+
+// cleanOf is clean for a frame that shows any of the paths.
+func (tr *trip) cleanOf(frame string, paths ...string) string {
 	frame = written.ReplaceAllStringFunc(frame, func(s string) string { return "recording " + strings.Repeat("N", len(s)-10) })
 	frame = port.ReplaceAllStringFunc(frame, func(s string) string {
 		host, number, _ := strings.Cut(s, ":")
@@ -297,7 +300,7 @@ func (tr *trip) clean(frame string) string {
 		return name + strings.Repeat("N", len(s)-len(name))
 	})
 	frame = ownRun.ReplaceAllString(frame, "run NNNNNNNN$1")
-	return ownRecording.ReplaceAllStringFunc(hidePath(frame, tr.program.site.Dir), func(s string) string {
+	return ownRecording.ReplaceAllStringFunc(hidePath(frame, paths...), func(s string) string {
 		const name = "(recording)"
 		return name + strings.Repeat(" ", max(len(s)-len(name), 0))
 	})
@@ -309,19 +312,18 @@ var ownRun = regexp.MustCompile(`run [0-9a-f]{8}([ ,]|$)`)
 // ownRecording is the path of what is recorded, hidden, whose length varies.
 var ownRecording = regexp.MustCompile(`p{5,}recording\.jsonl *`)
 
-// hidePath writes p for every piece of a path, however it was cut. Digits alone are
-// no piece: those in its name are random, and the screen has numbers.
-func hidePath(frame, path string) string {
-	const least = 5 // shorter pieces are words
+// hidePath writes p for every piece of the paths, however it was cut. Digits alone are
+// no piece: those in a name are random, and the screen has numbers. All paths are looked
+// for at once: the random end of one may be a piece of another.
+func hidePath(frame string, paths ...string) string {
 	lines := strings.Split(frame, "\n")
 	for l, line := range lines {
 		for i := 0; i < len(line); i++ {
 			n := 0
-			for n < len(line)-i && strings.Contains(path, line[i:i+n+1]) {
-				n++
+			for _, path := range paths {
+				n = max(n, pieceOf(line[i:], path))
 			}
-			piece := n >= least && strings.Trim(line[i:i+n], "0123456789") != ""
-			if piece || n > 1 && strings.HasPrefix(line[i+n:], "…") && strings.HasPrefix(path, line[i:i+n]) {
+			if n > 0 {
 				line = line[:i] + strings.Repeat("p", n) + line[i+n:]
 				i += n - 1
 			}
@@ -329,6 +331,19 @@ func hidePath(frame, path string) string {
 		lines[l] = line
 	}
 	return strings.Join(lines, "\n")
+}
+
+// pieceOf returns how long the piece of the path is that the text begins with.
+func pieceOf(text, path string) (n int) {
+	const least = 5 // shorter pieces are words
+	for n < len(text) && strings.Contains(path, text[:n+1]) {
+		n++
+	}
+	cut := n > 1 && strings.HasPrefix(text[n:], "…") && strings.HasPrefix(path, text[:n])
+	if cut || n >= least && strings.Trim(text[:n], "0123456789") != "" {
+		return n
+	}
+	return 0
 }
 
 func TestJourney1FirstContact(t *testing.T) {
@@ -848,13 +863,14 @@ func TestJourney15WhichEntryOfLDAPWon(t *testing.T) {
 // A number on the screen is no piece of a path with the same digits in it.
 func TestHidePath(t *testing.T) {
 	t.Parallel()
-	const path = "/tmp/j0017636400/pppp"
+	const path, state = "/tmp/j0017636400/pppp", "/tmp/TestFrames1236400/001/s"
 	for frame, want := range map[string]string{
-		"version 1763640000":      "version 1763640000",
-		"in /tmp/j0017636400/ppp": "in pppppppppppppppppppp",
-		"400/pppp is":             "pppppppp is",
+		"version 1763640000":              "version 1763640000",
+		"in /tmp/j0017636400/ppp":         "in pppppppppppppppppppp",
+		"400/pppp is":                     "pppppppp is",
+		"in /tmp/TestFrames1236400/00… ─": "in ppppppppppppppppppppppppp… ─",
 	} {
-		if got := hidePath(frame, path); got != want {
+		if got := hidePath(frame, path, state); got != want {
 			t.Errorf("%s: got %s, want %s", frame, got, want)
 		}
 	}
