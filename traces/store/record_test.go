@@ -604,7 +604,8 @@ func TestDropOrder(t *testing.T) {
 		old, newest                   string
 		droppedBodies, droppedDetails bool
 	}{
-		{"room for all", 256 << 20, "instance", "instance", false, false},
+		{"room for all", 512 << 20, "instance", "instance", false, false},
+		{"instances have their share", 256 << 20, "value", "instance", false, false},
 		{"instances go first", 16 << 20, "value", "instance", false, false},
 		{"then values", 7 << 20, "detail", "value", true, false},
 		{"then details", 1 << 20, "row", "detail", true, true},
