@@ -197,7 +197,7 @@ func (s *spares) take() *block {
 		return new(block)
 	}
 	b := s.blocks[last]
-	s.blocks = s.blocks[:last]
+	s.blocks[last], s.blocks = nil, s.blocks[:last]
 	return b
 }
 
@@ -209,7 +209,7 @@ func (s *Store) provide() {
 	s.mu.Unlock()
 	for range n {
 		b := new(block)
-		clear(b[:])
+		clear(b[:]) // which touches each page
 		s.mu.Lock()
 		s.spares.blocks = append(s.spares.blocks, b)
 		s.mu.Unlock()
