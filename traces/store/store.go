@@ -4,11 +4,12 @@
 //
 // # What happens to a request
 //
-// Begin and End take a lock, write a row of 112 bytes, and put the trace into a
-// ring. That is all that the request waits for. One goroutine, the writer, takes
-// traces out of the ring a moment later, many at once, asks Options.Render for the
-// value, redacts every text, and appends lines to the recording. When it falls behind, the oldest traces
-// that are still unwritten are dropped and counted; their rows stay.
+// Begin and End take a lock, write a row of 112 bytes, for which the writer has
+// made room, and put the trace into a ring. That is all that the request waits
+// for. One goroutine, the writer, takes traces out of the ring a moment later,
+// many at once, asks Options.Render for the value, redacts every text, and appends
+// lines to the recording. When it falls behind, the oldest traces that are still
+// unwritten are dropped and counted; their rows stay.
 //
 // # What is dropped
 //
