@@ -23,10 +23,10 @@ func (k *keeper) Find(ctx context.Context, r *indirector.Request) (indirector.In
 }
 
 // findsIn returns a function that finds a key in t, as facts.
-func findsIn(t *testing.T, terminus indirector.Terminus, brief bool, route string) func(key string) *indirector.Response {
+func findsIn(t *testing.T, terminus indirector.Terminus, brief bool, route string) func(key string) indirector.Response {
 	t.Helper()
 	x := briefly(t, terminus, brief, route, new(numbers))
-	return func(key string) *indirector.Response {
+	return func(key string) indirector.Response {
 		resp, err := x.Do(t.Context(), &indirector.Request{Indirection: "facts", Verb: indirector.Find, Key: key})
 		if err != nil {
 			t.Fatal(err)

@@ -69,7 +69,7 @@ type Wants struct {
 	// Take uses the found instance as part of the request, such as sending its
 	// contents. It is called once; its context carries the trace, its error
 	// fails the request. May be nil. Gap L10.
-	Take func(context.Context, *Response) error
+	Take func(context.Context, Response) error
 	// Wire is filled by a terminus that asks over the network, see
 	// Request.Wire. May be nil. Gap L9.
 	Wire *Wire
@@ -189,10 +189,7 @@ type Response struct {
 }
 
 // Instance returns the instance of a find, or nil.
-func (r *Response) Instance() Instance {
-	if r == nil {
-		return nil
-	}
+func (r Response) Instance() Instance {
 	i, _ := r.Value.(Instance)
 	return i
 }

@@ -476,7 +476,7 @@ func (t *Thread) Assign(indirection, slot, terminus string) error {
 }
 
 // Do is [Indirector.Do] with the termini of the Thread. Rule IND-SEL-09.
-func (t *Thread) Do(ctx context.Context, req *Request) (*Response, error) {
+func (t *Thread) Do(ctx context.Context, req *Request) (Response, error) {
 	own := t.own[req.Indirection]
 	r := *req
 	if r.Terminus == "" && own[0] != "" {

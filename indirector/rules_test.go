@@ -147,7 +147,7 @@ func (h *fixture) assign(t testing.TB, ind, slot, terminus string) {
 	}
 }
 
-func (h *fixture) find(t testing.TB, ind, key string) (*indirector.Response, error) {
+func (h *fixture) find(t testing.TB, ind, key string) (indirector.Response, error) {
 	t.Helper()
 	return h.Do(t.Context(), &indirector.Request{Indirection: ind, Verb: indirector.Find, Key: key})
 }

@@ -281,7 +281,7 @@ type Env struct {
 	// if there is every one.
 	Environments func(name string) error
 	// Do sends a nested request.
-	Do func(context.Context, *Request) (*Response, error)
+	Do func(context.Context, *Request) (Response, error)
 	// Sibling returns another terminus of the same indirection, made if need
 	// be, to pass requests on: see VerbsOf and Authorizer.
 	Sibling func(name string) (Terminus, error)

@@ -13,8 +13,7 @@ import (
 )
 
 // A call is one request on its way through the steps. It lives on one goroutine
-// and is one allocation, shared with those who keep the request, the answer or
-// the context.
+// and is one allocation, shared with those who keep the request or the context.
 //
 // One that only brief termini have seen is used again, see [Descriptor]. That
 // saved half the time of a find in memory: a store that grows leaves little
@@ -98,8 +97,8 @@ func newPlans() *plans {
 
 // Do answers req. An error is always an *Error. Puppet's nil is an error that
 // is ErrNotFound, except for head, which answers false, and for save, destroy
-// and expire, which answer a nil Value.
-func (x *Indirector) Do(ctx context.Context, req *Request) (*Response, error) {
+// and expire, which answer a nil Value. A Response beside an error is empty.
+func (x *Indirector) Do(ctx context.Context, req *Request) (Response, error) {
 	c, _ := x.spare.Get().(*call)
 	if c == nil {
 		c = new(call)
@@ -368,7 +367,7 @@ func (c *call) answer() error {
 }
 
 // take calls Take of [Wants].
-func (c *call) take(take func(context.Context, *Response) error) (failed error) {
+func (c *call) take(take func(context.Context, Response) error) (failed error) {
 	c.live.Step = traces.Caller
 	defer func() {
 		if v := recover(); v != nil {
@@ -376,7 +375,7 @@ func (c *call) take(take func(context.Context, *Response) error) (failed error) 
 		}
 	}()
 	before, held := c.at, c.held()
-	err := take(c.ctx(), &c.resp)
+	err := take(c.ctx(), c.resp)
 	c.tick(&c.live.Trace.Steps[traces.Caller], before, held)
 	if err != nil {
 		return c.fail(traces.Caller, err)
@@ -453,20 +452,14 @@ func idleFlags(t *traces.Trace) traces.Flags {
 func (c *call) lent() bool { return c.live.Lent || c.stop != nil }
 
 // answered returns the answer. The call is used again, unless it is lent.
-func (c *call) answered(err error) (resp *Response, _ error) {
+func (c *call) answered(err error) (resp Response, _ error) {
 	if err == nil {
-		resp = &c.resp
+		resp = c.resp
 	}
-	if c.lent() {
-		return resp, err
+	if x := c.x; !c.lent() {
+		*c = call{}
+		x.spare.Put(c)
 	}
-	if err == nil {
-		own := c.resp
-		resp = &own
-	}
-	x := c.x
-	*c = call{}
-	x.spare.Put(c)
 	return resp, err
 }
 
@@ -570,7 +563,7 @@ func firstLine(s string) string {
 
 // Look is like Do but leaves routed caches unwritten, also those of nested
 // requests. A cache that the request names is written.
-func (x *Indirector) Look(ctx context.Context, req *Request) (*Response, error) {
+func (x *Indirector) Look(ctx context.Context, req *Request) (Response, error) {
 	return x.Do(context.WithValue(ctx, lookKey{}, true), x.looking(req))
 }
 
@@ -595,13 +588,13 @@ func (x *Indirector) looking(req *Request) *Request {
 type depthKey struct{}
 
 // nested is Do for termini that ask other indirections. It ends loops.
-func (x *Indirector) nested(ctx context.Context, req *Request) (*Response, error) {
+func (x *Indirector) nested(ctx context.Context, req *Request) (Response, error) {
 	if Looking(ctx) {
 		req = x.looking(req)
 	}
 	depth, _ := ctx.Value(depthKey{}).(int)
 	if depth >= maxDepth {
-		return nil, fmt.Errorf(msgNestedTooDeep, maxDepth)
+		return Response{}, fmt.Errorf(msgNestedTooDeep, maxDepth)
 	}
 	return x.Do(context.WithValue(ctx, depthKey{}, depth+1), req)
 }

@@ -95,25 +95,25 @@ func TestConformance(t *testing.T) {
 		"node/exec": {
 			Seed:     map[string]indirector.Instance{"web01.example.test": web01Node},
 			Settings: func(dir string) map[string]string { return map[string]string{"external_nodes": classifier(t, dir)} },
-			Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
-				return nil, indirector.ErrNotFound
+			Do: func(context.Context, *indirector.Request) (indirector.Response, error) {
+				return indirector.Response{}, indirector.ErrNotFound
 			},
 		},
 		"data_binding/hiera": {
 			Seed:     map[string]indirector.Instance{"ntp::servers": &model.Binding{Name: "ntp::servers", Value: data.OfStrings([]string{"a", "b"})}},
 			Settings: func(dir string) map[string]string { return levels(t, dir) },
-			Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
-				return nil, indirector.ErrNotFound
+			Do: func(context.Context, *indirector.Request) (indirector.Response, error) {
+				return indirector.Response{}, indirector.ErrNotFound
 			},
 		},
 		"catalog/compiler": {
 			Invents: true, Seed: map[string]indirector.Instance{"web01.example.test": indirector.Name("web01.example.test")},
 			Settings: func(dir string) map[string]string { return levels(t, dir) },
-			Do: func(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+			Do: func(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 				if err := ctx.Err(); err != nil || req.Indirection != "node" {
-					return nil, cmp.Or(err, error(indirector.ErrNotFound))
+					return indirector.Response{}, cmp.Or(err, error(indirector.ErrNotFound))
 				}
-				return &indirector.Response{Value: &model.Node{Name: req.Key, Environment: "production"}}, nil
+				return indirector.Response{Value: &model.Node{Name: req.Key, Environment: "production"}}, nil
 			},
 		},
 		"data_binding/none": {Seed: map[string]indirector.Instance{"ntp::servers": indirector.Name("ntp::servers")}},

@@ -54,8 +54,8 @@ func (h hostileEngine) Plan(context.Context, *indirector.Request, indirector.Rou
 	return indirector.Forecast{Why: uitest.Hostile()[3] + uitest.Hostile()[4]}
 }
 
-func (h hostileEngine) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
-	return nil, errors.New(uitest.Hostile()[1] + uitest.Hostile()[5])
+func (h hostileEngine) Ask(context.Context, *indirector.Request) (indirector.Response, error) {
+	return indirector.Response{}, errors.New(uitest.Hostile()[1] + uitest.Hostile()[5])
 }
 
 func (h hostileEngine) Writes() bool { return true }

@@ -171,7 +171,7 @@ func (h *fixture) add(t testing.TB, text string) string {
 
 // answer is what became of a request.
 type answer struct {
-	resp *indirector.Response
+	resp indirector.Response
 	err  error
 }
 

@@ -449,9 +449,9 @@ func (e *Engine) knowsEnvironment(name string) error {
 
 // Ask answers a request. In read-only mode it refuses save, destroy and expire,
 // and is Once otherwise.
-func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 	if !e.Writes() && (req.Verb == indirector.Save || req.Verb == indirector.Destroy || req.Verb == indirector.Expire) {
-		return nil, ErrReadOnly
+		return indirector.Response{}, ErrReadOnly
 	}
 	return e.Once(ctx, req)
 }
@@ -459,7 +459,7 @@ func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.
 // Once answers an explicit command. In read-only mode no find writes a routed
 // cache, see [indirector.Indirector.Look]; a cache that the request names is
 // written.
-func (e *Engine) Once(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (e *Engine) Once(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 	if !e.Writes() {
 		return e.Look(ctx, req)
 	}

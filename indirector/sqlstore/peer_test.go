@@ -51,7 +51,7 @@ func newPeer(t *testing.T) *peer {
 func (p *peer) node(letter, id string) string { return letter + "-" + id + "-" + p.suffix }
 
 // do sends a request at a time of the recordings; zero is now.
-func (p *peer) do(t *testing.T, when time.Time, req *indirector.Request) (*indirector.Response, error) {
+func (p *peer) do(t *testing.T, when time.Time, req *indirector.Request) (indirector.Response, error) {
 	t.Helper()
 	all := []indirector.Descriptor{reports.Processor, termini.Catalog, termini.Facts, termini.Node, termini.Resource}
 	routes := indirector.Routes{}

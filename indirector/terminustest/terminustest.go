@@ -60,7 +60,7 @@ type Options struct {
 	// Invents is set if a find answers every key.
 	Invents bool
 	// Do answers nested requests; nil finds nothing.
-	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
+	Do func(context.Context, *indirector.Request) (indirector.Response, error)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Patience is how long ending goroutines may take; 0 is a minute.
@@ -195,8 +195,8 @@ func (s *suite) make(u *subject) (err error) {
 		Do:         s.o.Do, Go: func(f func()) { u.work.Go(f) }, Log: slog.New(slog.DiscardHandler), Now: s.o.Now,
 	}
 	if env.Do == nil {
-		env.Do = func(context.Context, *indirector.Request) (*indirector.Response, error) {
-			return nil, indirector.ErrNotFound
+		env.Do = func(context.Context, *indirector.Request) (indirector.Response, error) {
+			return indirector.Response{}, indirector.ErrNotFound
 		}
 	}
 	if env.Now == nil {

@@ -116,7 +116,7 @@ func (s *step) layOut(t *testing.T, root, site string) {
 }
 
 // ask sends the request of an agent. The cache is "" for the routed one.
-func (s *step) ask(t *testing.T, e *engine.Engine, cache string) (*indirector.Response, error) {
+func (s *step) ask(t *testing.T, e *engine.Engine, cache string) (indirector.Response, error) {
 	t.Helper()
 	node := s.Compile + ".example.com"
 	facts, err := json.Marshal(s.Facts)
@@ -138,7 +138,7 @@ func (s *step) ask(t *testing.T, e *engine.Engine, cache string) (*indirector.Re
 
 // compare compares what came of the request. The order of resources and edges is that of
 // the store, and has no meaning. Rule STORE-COL-11.
-func (s *step) compare(t *testing.T, root string, resp *indirector.Response, err error) {
+func (s *step) compare(t *testing.T, root string, resp indirector.Response, err error) {
 	t.Helper()
 	if s.Status != 200 {
 		if err == nil {

@@ -22,7 +22,7 @@ func (l *language) exported(ctx context.Context, in *Input, typ string, filter d
 		Indirection: "resource", Verb: indirector.Search, Key: typ, Environment: in.Environment,
 		Options: []indirector.Option{{Name: "host", Value: in.Node.Name}, {Name: "filter", Value: filter}},
 	})
-	if resp == nil {
+	if resp.Value == nil {
 		return found, bare(err)
 	}
 	found.By = l.owners(resp)
@@ -39,7 +39,7 @@ func (l *language) exported(ctx context.Context, in *Input, typ string, filter d
 }
 
 // owners is who answered a search of resources.
-func (l *language) owners(resp *indirector.Response) string {
+func (l *language) owners(resp indirector.Response) string {
 	if resp.Served == traces.ByInjection {
 		return "injected"
 	}

@@ -51,7 +51,7 @@ func (x exporting) Search(_ context.Context, req *indirector.Request) ([]indirec
 // A compiled is what came of the catalog of the node b.
 type compiled struct {
 	*engine.Engine
-	resp *indirector.Response
+	resp indirector.Response
 	err  error
 	site string
 }

@@ -54,7 +54,7 @@ func newFixture(t *testing.T, s values) *fixture {
 	return f
 }
 
-func (f *fixture) do(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (f *fixture) do(_ context.Context, req *indirector.Request) (indirector.Response, error) {
 	what := fmt.Sprintf("%s %s", req.Verb, req.Indirection)
 	key := req.Key
 	if req.Instance != nil {
@@ -63,17 +63,17 @@ func (f *fixture) do(_ context.Context, req *indirector.Request) (*indirector.Re
 	f.asked = append(f.asked, what+" "+key)
 	switch err := f.fail[what]; {
 	case err != nil:
-		return nil, err
+		return indirector.Response{}, err
 	case what == "find node" && f.node != nil:
-		return &indirector.Response{Value: f.node}, nil
+		return indirector.Response{Value: f.node}, nil
 	case what == "save facts":
-		return &indirector.Response{}, nil
+		return indirector.Response{}, nil
 	case what == "search file_metadata" && f.files[req.Key] != nil:
-		return &indirector.Response{Value: f.files[req.Key]}, nil
+		return indirector.Response{Value: f.files[req.Key]}, nil
 	case what == "find file_metadata" && f.files[req.Key] != nil:
-		return &indirector.Response{Value: f.files[req.Key][0]}, nil
+		return indirector.Response{Value: f.files[req.Key][0]}, nil
 	}
-	return nil, indirector.NotFound(0, "")
+	return indirector.Response{}, indirector.NotFound(0, "")
 }
 
 func (f *fixture) find(t *testing.T, remote *indirector.Remote, options ...indirector.Option) (*model.Catalog, error) {

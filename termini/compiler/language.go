@@ -193,7 +193,7 @@ func (l *language) lookup(ctx context.Context, environment, key string, q hiera.
 }
 
 // elsewhere is what answered in place of the levels of hiera.
-func elsewhere(resp *indirector.Response) string {
+func elsewhere(resp indirector.Response) string {
 	switch resp.Served {
 	case traces.ByInjection:
 		return "injected"

@@ -467,7 +467,7 @@ func TestHeldVariables(t *testing.T) {
 			if _, err := e.Debugger.Add(b); err != nil {
 				t.Fatal(err)
 			}
-			var resp *indirector.Response
+			var resp indirector.Response
 			ended := make(chan error, 1)
 			go func() {
 				var err error
@@ -766,7 +766,7 @@ func TestDataElsewhere(t *testing.T) {
 		t.Error(d)
 	}
 	for served, want := range map[traces.Served]string{traces.ByInjection: "injected", traces.ByCache: "cache yaml", traces.ByTerminus: "terminus yaml"} {
-		if got := elsewhere(&indirector.Response{Served: served, From: "yaml"}); got != want {
+		if got := elsewhere(indirector.Response{Served: served, From: "yaml"}); got != want {
 			t.Errorf("%v: got %q, want %q", served, got, want)
 		}
 	}

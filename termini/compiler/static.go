@@ -197,10 +197,7 @@ func (in *inliner) tree(ctx context.Context, r *model.Resource, sources []string
 	return nil
 }
 
-func metadataOf(resp *indirector.Response) []*model.FileMetadata {
-	if resp == nil {
-		return nil
-	}
+func metadataOf(resp indirector.Response) []*model.FileMetadata {
 	all, _ := resp.Value.([]indirector.Instance)
 	var out []*model.FileMetadata
 	for _, inst := range all {

@@ -91,7 +91,7 @@ func TestStoredFirstLines(t *testing.T) {
 				root := t.TempDir()
 				e := withStore(t, root, termini.All(), append(b.settings(root), settings.Override{Name: "storeconfigs_backend", Value: b.name})...)
 				site := "node 'a01.example.com' { " + tt.site + " }\nnode default { File <<| |>> }\n"
-				var resp *indirector.Response
+				var resp indirector.Response
 				for _, node := range []string{"a01", "b01"} {
 					s := step{Compile: node}
 					s.layOut(t, root, site)

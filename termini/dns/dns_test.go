@@ -131,11 +131,11 @@ func open(t testing.TB, s clienttest.Settings) *terminus.Terminus {
 	t.Helper()
 	made, err := terminus.Node.New(indirector.Env{
 		Indirection: "node", Terminus: "dns", Settings: s, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
-		Do: func(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+		Do: func(_ context.Context, req *indirector.Request) (indirector.Response, error) {
 			if strings.HasPrefix(req.Key, "facts") {
-				return &indirector.Response{Value: &model.Facts{Name: req.Key, Values: data.OfHash([]data.Pair{data.P("kernel", data.OfString("Linux")), data.P("role", data.OfString("db"))})}}, nil
+				return indirector.Response{Value: &model.Facts{Name: req.Key, Values: data.OfHash([]data.Pair{data.P("kernel", data.OfString("Linux")), data.P("role", data.OfString("db"))})}}, nil
 			}
-			return nil, indirector.ErrNotFound
+			return indirector.Response{}, indirector.ErrNotFound
 		},
 	})
 	if err != nil {

@@ -31,8 +31,8 @@ func ask(ctx context.Context, t *testing.T, s settings) (*model.Node, *traces.Tr
 	t.Helper()
 	terminus, err := exec.Node.New(indirector.Env{
 		Settings: s, Log: slog.New(slog.DiscardHandler), Now: time.Now,
-		Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
-			return nil, indirector.ErrNotFound
+		Do: func(context.Context, *indirector.Request) (indirector.Response, error) {
+			return indirector.Response{}, indirector.ErrNotFound
 		},
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func newFixture(t testing.TB, more settings) *fixture {
 	return h
 }
 
-func (h *fixture) do(t testing.TB, verb indirector.Verb, key string, inst indirector.Instance, options ...indirector.Option) (*indirector.Response, error) {
+func (h *fixture) do(t testing.TB, verb indirector.Verb, key string, inst indirector.Instance, options ...indirector.Option) (indirector.Response, error) {
 	t.Helper()
 	return h.Do(t.Context(), indirector.NewRequest("file_bucket_file", verb, key, inst, options))
 }

@@ -263,7 +263,7 @@ func (row *recorded) check(t *testing.T, h *fixture, confs *confLog, root, tmp s
 }
 
 // answer is what the golden data keeps of an answer.
-func answer(t *testing.T, resp *indirector.Response, err error, back *strings.Replacer) string {
+func answer(t *testing.T, resp indirector.Response, err error, back *strings.Replacer) string {
 	t.Helper()
 	failed := func(err error) string { return "error: " + back.Replace(indirector.Message(err)) }
 	if errors.Is(err, indirector.ErrNotFound) {

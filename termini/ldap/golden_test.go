@@ -148,16 +148,16 @@ func (g *goldenCase) run() {
 
 // do answers the nested request for facts, and refuses environments that are not
 // there.
-func (g *goldenCase) do(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (g *goldenCase) do(_ context.Context, req *indirector.Request) (indirector.Response, error) {
 	if !slices.Contains(environments, req.Environment) {
-		return nil, &indirector.EnvironmentNotFound{Name: req.Environment, Path: "<TMP>/code/environments"}
+		return indirector.Response{}, &indirector.EnvironmentNotFound{Name: req.Environment, Path: "<TMP>/code/environments"}
 	}
 	for _, p := range g.Get("stored_facts").Hash() {
 		if p.Key.Str() == req.Key {
-			return &indirector.Response{Value: &model.Facts{Name: req.Key, Values: p.Value}}, nil
+			return indirector.Response{Value: &model.Facts{Name: req.Key, Values: p.Value}}, nil
 		}
 	}
-	return nil, indirector.ErrNotFound
+	return indirector.Response{}, indirector.ErrNotFound
 }
 
 func optionOf(name string, v data.Value) any {
@@ -316,7 +316,7 @@ func (g *goldenCase) checkLogs() {
 }
 
 // open makes a terminus that is closed with the test.
-func open(t testing.TB, s indirector.Settings, logs *terminustest.Log, do func(context.Context, *indirector.Request) (*indirector.Response, error)) indirector.Terminus {
+func open(t testing.TB, s indirector.Settings, logs *terminustest.Log, do func(context.Context, *indirector.Request) (indirector.Response, error)) indirector.Terminus {
 	t.Helper()
 	terminus, err := ldap.Node.New(indirector.Env{Indirection: "node", Terminus: "ldap", Settings: s, Log: slog.New(logs), Now: time.Now, Do: do})
 	if err != nil {

@@ -463,6 +463,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func nothing(context.Context, *indirector.Request) (*indirector.Response, error) {
-	return nil, indirector.ErrNotFound
+func nothing(context.Context, *indirector.Request) (indirector.Response, error) {
+	return indirector.Response{}, indirector.ErrNotFound
 }

@@ -54,8 +54,8 @@ func foreignTerminus(t *testing.T, ruby string) *ral.Terminus {
 	}
 	made, err := ral.Resource.New(indirector.Env{
 		Ruby: indirector.Ruby{Path: ruby, Resources: ruby},
-		Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
-			return &indirector.Response{Value: &model.Facts{Name: "here", Values: data.OfHash(nil)}}, nil
+		Do: func(context.Context, *indirector.Request) (indirector.Response, error) {
+			return indirector.Response{Value: &model.Facts{Name: "here", Values: data.OfHash(nil)}}, nil
 		},
 		Settings: clienttest.Settings{"statedir": dir + "/state", "statefile": dir + "/state.yaml", "digest_algorithm": "sha256", "confdir": dir, "vardir": dir + "/var", "modulepath": dir + "/modules", "certname": "here"},
 	})

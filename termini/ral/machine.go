@@ -12,7 +12,7 @@ import (
 // machine asks for the facts of this machine, whatever the facts indirection is routed to.
 func (t *Terminus) machine(ctx context.Context) (*machine.Machine, error) {
 	certname, _ := t.env.Settings.Get("certname")
-	do := func(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+	do := func(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 		return nested.Ask(ctx, t.env.Do, req)
 	}
 	return machine.Here(ctx, do, certname, "ral", func(name string) (string, bool) {

@@ -130,7 +130,7 @@ func (c *recorded) checkRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var value any
-	if resp != nil {
+	if err == nil {
 		value = shown(t, e, c.Indirection, resp.Value)
 	}
 	if diff := gocmp.Diff(c.Value, value); diff != "" {

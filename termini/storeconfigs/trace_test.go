@@ -25,11 +25,9 @@ func by(name string) settings.Override {
 func trace(t *testing.T, e *engine.Engine, req *indirector.Request) *traces.Trace {
 	t.Helper()
 	resp, err := e.Do(t.Context(), req)
-	var id uint64
+	id := resp.Trace
 	if located := (*indirector.Error)(nil); errors.As(err, &located) {
 		id = located.Trace
-	} else if resp != nil {
-		id = resp.Trace
 	}
 	if err := e.Store.Flush(); err != nil {
 		t.Fatal(err)

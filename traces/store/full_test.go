@@ -136,7 +136,7 @@ func TestWritingGoesOn(t *testing.T) {
 func TestRowSize(t *testing.T) {
 	t.Parallel()
 	c := newStore(Options{}).newChunk(0)
-	c.row(0, true)
+	c.row(0, new(spares))
 	if n := (c.memory() - 4*int64(cap(c.names.ends))) / blockRows; n > 128 {
 		t.Errorf("a row has %d bytes", n)
 	}
@@ -169,5 +169,23 @@ func TestBacklog(t *testing.T) {
 	}
 	if b.add(15); b.take() != 15 {
 		t.Error("a queue that was empty does not return its number")
+	}
+}
+
+// TestSpares makes as many blocks ahead as were used lately, and all of them empty.
+func TestSpares(t *testing.T) {
+	t.Parallel()
+	s := newStore(Options{})
+	for _, tt := range []struct{ use, want int }{{0, 1}, {3, 4}, {maxSpares + 2, maxSpares}, {maxSpares, maxSpares}, {1, maxSpares - 1}} {
+		for range tt.use {
+			if b := s.spares.take(); *b != (block{}) {
+				t.Error("a block is not empty")
+			}
+		}
+		before := len(s.spares.blocks)
+		s.provide()
+		if n := len(s.spares.blocks); n != max(tt.want, before) {
+			t.Errorf("after %d were used: got %d, want %d", tt.use, n, tt.want)
+		}
 	}
 }

@@ -109,7 +109,7 @@ func (s *Store) children(id uint64, r *row) []uint64 {
 // recording children come before their parents.
 func (s *Store) slotOf(id uint64) *row {
 	if c := s.chunk(id); c != nil {
-		return c.row(id, false)
+		return c.row(id, nil)
 	}
 	return s.kept[id]
 }

@@ -176,11 +176,51 @@ func (n *names) add(s string) uint32 {
 	return uint32(len(n.ends) - 1)
 }
 
+// A block is the piece in which memory for rows is taken.
+type block [blockRows]row
+
+// spares are blocks for rows to come, made by the writer: the first use of new memory is
+// a fault for each page, which takes longer than all else that a request pays for its row.
+type spares struct {
+	blocks []*block
+	used   int // since the writer last looked
+}
+
+// maxSpares bounds how far the writer goes ahead.
+const maxSpares = chunkRows / blockRows
+
+// take returns an empty block.
+func (s *spares) take() *block {
+	s.used++
+	last := len(s.blocks) - 1
+	if last < 0 {
+		return new(block)
+	}
+	b := s.blocks[last]
+	s.blocks[last], s.blocks = nil, s.blocks[:last]
+	return b
+}
+
+// provide makes as many spare blocks as were used since the last time, and one.
+func (s *Store) provide() {
+	s.mu.Lock()
+	n := min(s.spares.used+1, maxSpares) - len(s.spares.blocks)
+	s.spares.used = 0
+	s.mu.Unlock()
+	for range n {
+		b := new(block)
+		clear(b[:]) // which touches each page
+		s.mu.Lock()
+		s.spares.blocks = append(s.spares.blocks, b)
+		s.mu.Unlock()
+	}
+}
+
 // A chunk is 65 536 rows and their names. It is dropped as a whole, so that
 // keys cannot pile up.
 type chunk struct {
 	base   uint64 // the number of the first row
-	blocks [chunkRows / blockRows]*[blockRows]row
+	blocks [chunkRows / blockRows]*block
 	held   int // blocks
 	names  names
 	seed   maphash.Seed
@@ -209,14 +249,14 @@ func (s *Store) newChunk(base uint64) *chunk {
 }
 
 // row returns the row of id, which must belong to c; nil if its block is absent
-// and grow is not set.
-func (c *chunk) row(id uint64, grow bool) *row {
+// and there is nothing to make one of.
+func (c *chunk) row(id uint64, grow *spares) *row {
 	b := &c.blocks[id%chunkRows/blockRows]
 	if *b == nil {
-		if !grow {
+		if grow == nil {
 			return nil
 		}
-		*b = new([blockRows]row)
+		*b = grow.take()
 		c.held++
 	}
 	return &(*b)[id%blockRows]

@@ -3,6 +3,7 @@ package store
 import (
 	"math/bits"
 	"time"
+	"unsafe"
 
 	"indirtui/traces"
 )
@@ -225,7 +226,7 @@ func (s *Store) Stats() Stats {
 
 // memory estimates what s keeps, in bytes.
 func (s *Store) memory() int64 {
-	n := s.attic.memory() + s.byKey.memory() + s.byRun.memory() + s.ring.memory() + s.bodies.memory()
+	n := s.attic.memory() + s.byKey.memory() + s.byRun.memory() + s.ring.memory() + s.bodies.memory() + int64(len(s.spares.blocks))*int64(unsafe.Sizeof(block{}))
 	for _, c := range s.chunks {
 		if c != nil {
 			n += c.memory()

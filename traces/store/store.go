@@ -4,11 +4,12 @@
 //
 // # What happens to a request
 //
-// Begin and End take a lock, write a row of 112 bytes, and put the trace into a
-// ring. That is all that the request waits for. One goroutine, the writer, takes
-// traces out of the ring a moment later, many at once, asks Options.Render for the
-// value, redacts every text, and appends lines to the recording. When it falls behind, the oldest traces
-// that are still unwritten are dropped and counted; their rows stay.
+// Begin and End take a lock, write a row of 112 bytes, for which the writer has
+// made room, and put the trace into a ring. That is all that the request waits
+// for. One goroutine, the writer, takes traces out of the ring a moment later,
+// many at once, asks Options.Render for the value, redacts every text, and appends
+// lines to the recording. When it falls behind, the oldest traces that are still
+// unwritten are dropped and counted; their rows stay.
 //
 // # What is dropped
 //
@@ -153,6 +154,7 @@ type Store struct {
 	kept    map[uint64]*row // rows of chunks that were dropped
 	attic   *chunk          // their names
 	held    int             // blocks of all chunks
+	spares  spares
 	rows    int             // requests in all chunks
 	byKey   aging[answered] // by indirection and key
 	byRun   aging[uint64]   // the newest of each run
@@ -469,7 +471,7 @@ func (s *Store) Row(id uint64) (Row, bool) {
 // row returns the row of id and the chunk with its names, or nil.
 func (s *Store) row(id uint64) (*row, *chunk) {
 	if c := s.chunk(id); c != nil {
-		if r := c.row(id, false); r != nil && r.bits&present != 0 {
+		if r := c.row(id, nil); r != nil && r.bits&present != 0 {
 			return r, c
 		}
 		return nil, nil
@@ -511,7 +513,7 @@ func (s *Store) make(id uint64) (*chunk, *row) {
 	}
 	c := s.chunks[i]
 	held := c.held
-	r := c.row(id, true)
+	r := c.row(id, &s.spares)
 	s.held += c.held - held
 	for s.held*blockRows > s.opts.Rows && s.dropChunk() {
 	}

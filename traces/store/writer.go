@@ -232,6 +232,7 @@ func (s *Store) write() {
 			began := time.Now()
 			s.process(&w)
 			s.put(&w)
+			s.provide()
 			s.rotate()
 			s.notify()
 			if w.overrun {

@@ -117,8 +117,8 @@ func (s *server) holdAt(verb traces.Verb, more string) {
 // silent answers nothing.
 type silent struct{}
 
-func (silent) Do(context.Context, *indirector.Request) (*indirector.Response, error) {
-	return nil, indirector.ErrNotFound
+func (silent) Do(context.Context, *indirector.Request) (indirector.Response, error) {
+	return indirector.Response{}, indirector.ErrNotFound
 }
 
 func (s *server) play(width, height int) *uitest.Player {

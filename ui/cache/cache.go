@@ -28,7 +28,7 @@ type Engine interface {
 	Explain(indirection string) (indirector.Route, bool)
 	Walk(ctx context.Context, yield func(indirector.Entry) bool, indirections ...string) error
 	Plan(ctx context.Context, req *indirector.Request, routes indirector.Routes) indirector.Forecast
-	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
+	Ask(context.Context, *indirector.Request) (indirector.Response, error)
 	Writes() bool
 }
 

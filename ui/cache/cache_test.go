@@ -46,8 +46,8 @@ func (s *shelf) Plan(_ context.Context, req *indirector.Request, _ indirector.Ro
 	return indirector.Forecast{Why: "a find of " + req.Key + " would ask"}
 }
 
-func (s *shelf) Ask(context.Context, *indirector.Request) (*indirector.Response, error) {
-	return nil, errors.New("nobody answers")
+func (s *shelf) Ask(context.Context, *indirector.Request) (indirector.Response, error) {
+	return indirector.Response{}, errors.New("nobody answers")
 }
 
 func (s *shelf) Writes() bool { return s.writes }

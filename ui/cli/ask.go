@@ -216,7 +216,7 @@ func (a *askCommand) readInstance(ctx context.Context, e *engine.Engine, req *in
 
 // printTrace writes the trace of a request, and of those that it asked, to
 // standard error. Text from outside cannot command the terminal.
-func (a *askCommand) printTrace(e *engine.Engine, resp *indirector.Response, err error) error {
+func (a *askCommand) printTrace(e *engine.Engine, resp indirector.Response, err error) error {
 	id := command.TraceOf(resp, err)
 	if a.trace == "none" || id == 0 {
 		return nil

@@ -116,7 +116,7 @@ func formatOfText(b []byte) string {
 
 // catalogOfNode finds the catalog of a node. A server gets the facts of this host, as it does
 // from an agent, if that is the node. The response is that of the request.
-func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, resp *indirector.Response, err error) {
+func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node string) (c *model.Catalog, resp indirector.Response, err error) {
 	req := &indirector.Request{Indirection: "catalog", Verb: indirector.Find, Key: node, Environment: p.environment, Caller: "cli"}
 	certname, _ := e.Settings.Get("certname")
 	if route, ok := e.Explain("catalog"); ok && node == certname && route.Primary.Winner().Terminus == "rest" {
@@ -124,14 +124,14 @@ func (p *program) catalogOfNode(ctx context.Context, e *engine.Engine, node stri
 	}
 	resp, err = e.Once(ctx, req)
 	if errors.Is(err, indirector.ErrNotFound) {
-		return nil, nil, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
+		return nil, resp, lostError{fmt.Errorf("there is no file %q, and no catalog of a node of that name", node)}
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, resp, err
 	}
 	c, ok := resp.Instance().(*model.Catalog)
 	if !ok {
-		return nil, nil, fmt.Errorf("the answer for %s is no catalog", node)
+		return nil, resp, fmt.Errorf("the answer for %s is no catalog", node)
 	}
 	return c, resp, nil
 }

@@ -180,7 +180,7 @@ func (p *program) planOf(ctx context.Context, e *engine.Engine, on site, catalog
 		o.NotAsked = none
 	}
 	if !played {
-		ask := func(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+		ask := func(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 			req.Run = want.Run
 			return e.Ask(ctx, req)
 		}

@@ -346,7 +346,7 @@ func armed(d *debugger.Debugger) (string, term.Style) {
 // asker refuses writes in read-only mode.
 type asker struct{ e *engine.Engine }
 
-func (a asker) Do(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (a asker) Do(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 	return a.e.Ask(ctx, req)
 }
 

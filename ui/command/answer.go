@@ -380,12 +380,9 @@ func Instance(indirection, file, formatName string, b []byte) (indirector.Instan
 
 // TraceOf returns the number of the request that was answered so; 0 if it was not
 // recorded.
-func TraceOf(resp *indirector.Response, err error) uint64 {
-	if resp != nil {
-		return resp.Trace
-	}
+func TraceOf(resp indirector.Response, err error) uint64 {
 	if located := (*indirector.Error)(nil); errors.As(err, &located) {
 		return located.Trace
 	}
-	return 0
+	return resp.Trace
 }

@@ -161,10 +161,7 @@ func (a *Applying) One(ctx context.Context, r *model.Resource) (err error) {
 	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return errors.New(indirector.Message(err))
 	}
-	var answer []indirector.Instance
-	if resp != nil {
-		answer, _ = resp.Value.([]indirector.Instance)
-	}
+	answer, _ := resp.Value.([]indirector.Instance)
 	for _, inst := range answer {
 		report, is := inst.(*model.Report)
 		for i := 0; is && a.Log != nil && i < len(report.Logs); i++ {
@@ -289,7 +286,7 @@ func (r *running) request(ctx context.Context, v *transaction.Visit) error {
 }
 
 // ask asks for something on behalf of a resource.
-func (r *running) ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (r *running) ask(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 	req.Caller, req.Run = r.Caller, r.id
 	return r.Engine.Do(ctx, req)
 }

@@ -6,10 +6,7 @@ import (
 )
 
 // tail adds to an outcome how many instances there are, or whether there is one.
-func tail(verb indirector.Verb, resp *indirector.Response) string {
-	if resp == nil {
-		return ""
-	}
+func tail(verb indirector.Verb, resp indirector.Response) string {
 	switch v := resp.Value.(type) {
 	case int:
 		if verb == indirector.Search {

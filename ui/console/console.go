@@ -37,7 +37,7 @@ import (
 type Engine interface {
 	routes.Engine
 	// Ask answers a request, and refuses to touch real data in read-only mode.
-	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
+	Ask(context.Context, *indirector.Request) (indirector.Response, error)
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 	Writes() bool
 	SetWrite(on bool)
@@ -394,7 +394,7 @@ func (c *Console) begin(req *indirector.Request) (ask func(error) answered, canc
 		if err != nil {
 			return a
 		}
-		var resp *indirector.Response
+		var resp indirector.Response
 		resp, a.err = engine.Ask(ctx, req)
 		a.id, a.tail = command.TraceOf(resp, a.err), tail(req.Verb, resp)
 		if t, terr := log.Trace(a.id); terr == nil && !t.Outcome.Well() {

@@ -115,9 +115,7 @@ func (u *upstream) ask(ctx context.Context, what string, req *indirector.Request
 	}
 	defer func() { span.End(answer, traces.Because{}, err) }()
 	resp, err := u.env.Do(ctx, req)
-	if resp != nil {
-		span.Request(resp.Trace)
-	}
+	span.Request(resp.Trace)
 	if located := (*indirector.Error)(nil); errors.As(err, &located) {
 		span.Request(located.Trace)
 	}

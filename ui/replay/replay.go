@@ -97,7 +97,7 @@ func Compare(log session.Log, then uint64, logNow session.Log, now uint64, rules
 
 // An Engine answers requests, and plans them.
 type Engine interface {
-	Ask(context.Context, *indirector.Request) (*indirector.Response, error)
+	Ask(context.Context, *indirector.Request) (indirector.Response, error)
 	Plan(context.Context, *indirector.Request, indirector.Routes) indirector.Forecast
 }
 

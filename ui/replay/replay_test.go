@@ -69,9 +69,9 @@ type engine struct {
 	asked []*indirector.Request
 }
 
-func (e *engine) Ask(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (e *engine) Ask(_ context.Context, req *indirector.Request) (indirector.Response, error) {
 	e.asked = append(e.asked, req)
-	return &indirector.Response{Trace: record(e.log, traces.Trace{Verb: req.Verb, Indirection: req.Indirection, Key: req.Key, Outcome: e.is[req.Key]})}, nil
+	return indirector.Response{Trace: record(e.log, traces.Trace{Verb: req.Verb, Indirection: req.Indirection, Key: req.Key, Outcome: e.is[req.Key]})}, nil
 }
 
 func (e *engine) Plan(_ context.Context, req *indirector.Request, _ indirector.Routes) indirector.Forecast {

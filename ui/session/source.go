@@ -51,7 +51,7 @@ type Routes interface {
 
 // Asker answers requests: an *indirector.Indirector.
 type Asker interface {
-	Do(context.Context, *indirector.Request) (*indirector.Response, error)
+	Do(context.Context, *indirector.Request) (indirector.Response, error)
 }
 
 // A Fleet is the log of many programs, of which not all is loaded.

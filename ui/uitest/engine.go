@@ -28,7 +28,7 @@ func (e *Engine) Overrides() []string {
 	return names
 }
 
-func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (*indirector.Response, error) {
+func (e *Engine) Ask(ctx context.Context, req *indirector.Request) (indirector.Response, error) {
 	return e.Do(ctx, req)
 }
 func (e *Engine) Writes() bool     { return e.Write }

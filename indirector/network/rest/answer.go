@@ -73,30 +73,27 @@ func (c *call) formats(missing string) ([]*format.Format, error) {
 }
 
 // do runs the request and reports whether there is still an answer to render.
-func (c *call) do() (*indirector.Response, bool) {
+func (c *call) do() (indirector.Response, bool) {
 	resp, err := c.h.x.Do(c.r.Context(), c.req)
 	located := (*indirector.Error)(nil)
-	switch {
-	case resp != nil:
-		c.trace = resp.Trace
-	case errors.As(err, &located):
+	if c.trace = resp.Trace; errors.As(err, &located) {
 		c.trace = located.Trace
 	}
 	switch {
 	case c.broken:
 		panic(http.ErrAbortHandler)
 	case c.taken, c.verbatim(resp, err):
-		return nil, false
+		return resp, false
 	case err != nil:
 		c.unanswered(err)
-		return nil, false
+		return resp, false
 	}
 	return resp, true
 }
 
 // take sends contents while the request still runs, so that its trace has them.
 // All else is sent afterwards.
-func (c *call) take(ctx context.Context, resp *indirector.Response) error {
+func (c *call) take(ctx context.Context, resp indirector.Response) error {
 	contents := contentsOf(resp.Instance())
 	if contents == nil {
 		return nil
@@ -308,7 +305,7 @@ func (c *call) search() {
 	}
 	defer p.release()
 	resp, err := c.h.x.Do(c.r.Context(), c.req)
-	if resp != nil {
+	if err == nil {
 		c.trace = resp.Trace
 	}
 	switch {
@@ -628,9 +625,9 @@ func (c *call) endPassed() {
 
 // verbatim passes on what came over the network, if it is the answer: the
 // bytes, or the other side's error.
-func (c *call) verbatim(resp *indirector.Response, err error) bool {
+func (c *call) verbatim(resp indirector.Response, err error) bool {
 	w := c.wants.Wire
-	if w == nil || !w.Kept || resp != nil && resp.Served == traces.ByCache {
+	if w == nil || !w.Kept || resp.Served == traces.ByCache {
 		return false
 	}
 	located := (*indirector.Error)(nil)

@@ -200,7 +200,7 @@ func (c *call) asPuppetDB(req *indirector.Request, called *api.Call) {
 		}
 	}
 	resp, err := c.h.x.Do(c.r.Context(), req)
-	if resp != nil {
+	if err == nil {
 		c.trace = resp.Trace
 	}
 	switch {

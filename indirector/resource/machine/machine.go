@@ -64,7 +64,7 @@ func Here(ctx context.Context, do Do, certname, caller string, setting func(name
 }
 
 // A Do answers a request.
-type Do func(context.Context, *indirector.Request) (*indirector.Response, error)
+type Do func(context.Context, *indirector.Request) (indirector.Response, error)
 
 // Fact is a fact by its name, which may have dots.
 func (m *Machine) Fact(name string) (data.Value, bool) {

@@ -41,9 +41,9 @@ func TestFact(t *testing.T) {
 func TestHere(t *testing.T) {
 	t.Parallel()
 	var asked *indirector.Request
-	do := func(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+	do := func(_ context.Context, req *indirector.Request) (indirector.Response, error) {
 		asked = req
-		return &indirector.Response{Value: &model.Facts{Name: req.Key, Values: facts()}}, nil
+		return indirector.Response{Value: &model.Facts{Name: req.Key, Values: facts()}}, nil
 	}
 	m, err := machine.Here(t.Context(), do, "web01", "test", nil)
 	if err != nil {
@@ -54,11 +54,13 @@ func TestHere(t *testing.T) {
 		t.Errorf("got the fact %q, provider %v; asked %+v", v.Text(), p, asked)
 	}
 	refused := errors.New("no facts today")
-	if _, err := machine.Here(t.Context(), func(context.Context, *indirector.Request) (*indirector.Response, error) { return nil, refused }, "", "", nil); !errors.Is(err, refused) {
+	if _, err := machine.Here(t.Context(), func(context.Context, *indirector.Request) (indirector.Response, error) {
+		return indirector.Response{}, refused
+	}, "", "", nil); !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
-	nothing := func(context.Context, *indirector.Request) (*indirector.Response, error) {
-		return nil, indirector.ErrNotFound
+	nothing := func(context.Context, *indirector.Request) (indirector.Response, error) {
+		return indirector.Response{}, indirector.ErrNotFound
 	}
 	if m, err := machine.Here(t.Context(), nothing, "", "", nil); err != nil || m.Facts().Len() != 0 {
 		t.Errorf("got %v", err)

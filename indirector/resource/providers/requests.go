@@ -16,7 +16,7 @@ import (
 // Requests are Sources that ask the indirections file_metadata and file_content, so that
 // the trace shows each question. Rules RES-FILE-11 and RES-FILE-12.
 type Requests struct {
-	Do func(context.Context, *indirector.Request) (*indirector.Response, error)
+	Do func(context.Context, *indirector.Request) (indirector.Response, error)
 }
 
 var (
@@ -24,7 +24,7 @@ var (
 	_ Buckets = (*Requests)(nil)
 )
 
-func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string, q Query, more ...indirector.Option) (*indirector.Response, error) {
+func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string, q Query, more ...indirector.Option) (indirector.Response, error) {
 	links := "manage"
 	if q.Follow {
 		links = "follow"
@@ -36,7 +36,7 @@ func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string,
 	}
 	resp, err := r.Do(ctx, indirector.NewRequest("file_metadata", verb, source, nil, options))
 	if errors.Is(err, indirector.ErrNotFound) {
-		return nil, nil
+		return indirector.Response{}, nil
 	}
 	return resp, err
 }
@@ -44,7 +44,7 @@ func (r *Requests) ask(ctx context.Context, verb indirector.Verb, source string,
 // Find asks for the metadata of a file.
 func (r *Requests) Find(ctx context.Context, source string, q Query) (*Source, error) {
 	resp, err := r.ask(ctx, indirector.Find, source, q)
-	if resp == nil {
+	if resp.Value == nil {
 		return nil, err
 	}
 	m, ok := resp.Instance().(*model.FileMetadata)
@@ -65,7 +65,7 @@ func (r *Requests) Search(ctx context.Context, source string, q Query) ([]Source
 		more = append(more, indirector.Option{Name: "ignore", Value: q.Ignore})
 	}
 	resp, err := r.ask(ctx, indirector.Search, source, q, more...)
-	if resp == nil {
+	if resp.Value == nil {
 		return nil, err
 	}
 	list, _ := resp.Value.([]indirector.Instance)
@@ -107,10 +107,8 @@ func (r *Requests) Open(ctx context.Context, s *Source) (io.ReadCloser, error) {
 	if err != nil && !errors.Is(err, indirector.ErrNotFound) {
 		return nil, err
 	}
-	if resp != nil {
-		if c, ok := resp.Instance().(*model.FileContent); ok {
-			return c.Contents.Open()
-		}
+	if c, ok := resp.Instance().(*model.FileContent); ok {
+		return c.Contents.Open()
 	}
 	return nil, fmt.Errorf("find the content of %q: %w", s.URL, indirector.ErrNotFound)
 }

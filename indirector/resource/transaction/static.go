@@ -26,8 +26,8 @@ func withInlined(s providers.Sources, c *model.Catalog) providers.Sources {
 		return s
 	}
 	if s == nil {
-		s = &providers.Requests{Do: func(context.Context, *indirector.Request) (*indirector.Response, error) {
-			return nil, errors.New("sources that are not on this machine are not asked for here")
+		s = &providers.Requests{Do: func(context.Context, *indirector.Request) (indirector.Response, error) {
+			return indirector.Response{}, errors.New("sources that are not on this machine are not asked for here")
 		}}
 	}
 	return &inlined{s, c}

@@ -90,12 +90,12 @@ func TestServerBucket(t *testing.T) {
 			p := newPlace(t)
 			systemtest.Tree{"f": {Content: "a\n"}}.Plant(t, p.dir+"/root")
 			var asked []string
-			do := func(_ context.Context, req *indirector.Request) (*indirector.Response, error) {
+			do := func(_ context.Context, req *indirector.Request) (indirector.Response, error) {
 				asked = append(asked, fmt.Sprint(req.Verb, " ", req.Key))
 				if has == nil && req.Verb == indirector.Head {
-					return nil, indirector.NotFound(traces.ReturnedNil, "")
+					return indirector.Response{}, indirector.NotFound(traces.ReturnedNil, "")
 				}
-				return &indirector.Response{Value: has}, nil
+				return indirector.Response{Value: has}, nil
 			}
 			text := `{"name": "n", "version": 1, "catalog_format": 2, "environment": "production", "edges": [], "classes": [], "resources": [
 				{"type": "Filebucket", "title": "far", "kind": "compilable_type", "parameters": {"server": "bucket.example.com", "path": false}},

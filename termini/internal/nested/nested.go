@@ -12,11 +12,11 @@ import (
 )
 
 // Do is how a terminus sends a request: [indirector.Env].Do.
-type Do = func(context.Context, *indirector.Request) (*indirector.Response, error)
+type Do = func(context.Context, *indirector.Request) (indirector.Response, error)
 
-// Ask sends a request within a span of its own. Nothing found is a nil response and no
-// error. An error is that of the request, with its trace.
-func Ask(ctx context.Context, do Do, req *indirector.Request) (*indirector.Response, error) {
+// Ask sends a request within a span of its own. Nothing found is a response without a
+// value and no error. An error is that of the request, with its trace.
+func Ask(ctx context.Context, do Do, req *indirector.Request) (indirector.Response, error) {
 	key := req.Key
 	if req.Instance != nil && key == "" {
 		key = req.Instance.Key()
@@ -29,17 +29,17 @@ func Ask(ctx context.Context, do Do, req *indirector.Request) (*indirector.Respo
 	switch {
 	case errors.Is(err, indirector.ErrNotFound):
 		span.End("nil", indirector.BecauseOf(err), nil)
-		return nil, nil
+		return indirector.Response{}, nil
 	case err != nil:
 		span.End("failed", traces.Because{}, err)
-		return nil, err
+		return indirector.Response{}, err
 	}
 	span.Request(resp.Trace)
 	span.End(answer(req.Verb, resp), traces.Because{Reason: traces.Returned, About: resp.Served.String()}, nil)
 	return resp, nil
 }
 
-func answer(verb indirector.Verb, resp *indirector.Response) string {
+func answer(verb indirector.Verb, resp indirector.Response) string {
 	switch verb {
 	case indirector.Save:
 		return "saved"
@@ -53,8 +53,5 @@ func answer(verb indirector.Verb, resp *indirector.Response) string {
 // Find is Ask of what finds an instance; nil is nothing.
 func Find(ctx context.Context, do Do, req *indirector.Request) (indirector.Instance, error) {
 	resp, err := Ask(ctx, do, req)
-	if resp == nil {
-		return nil, err
-	}
-	return resp.Instance(), nil
+	return resp.Instance(), err
 }

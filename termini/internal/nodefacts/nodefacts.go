@@ -73,7 +73,7 @@ func (m *Merger) find(ctx context.Context, req *indirector.Request, node *model.
 		return nil, err
 	case err != nil:
 		return nil, failed(node.Name, err)
-	case resp == nil:
+	case resp.Value == nil:
 		return nil, nil
 	}
 	facts, ok := resp.Instance().(*model.Facts)

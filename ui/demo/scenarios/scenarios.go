@@ -234,15 +234,15 @@ func (s *Stage) Ask(ctx context.Context, req indirector.Request) (any, error) {
 }
 
 // Note keeps the number of a request that was not asked by Ask.
-func (s *Stage) Note(resp *indirector.Response, err error) (any, error) {
+func (s *Stage) Note(resp indirector.Response, err error) (any, error) {
 	if e := (*indirector.Error)(nil); errors.As(err, &e) {
 		s.Last = e.Trace
 	}
-	if resp == nil {
+	if err != nil {
 		return nil, err
 	}
 	s.Last = resp.Trace
-	return resp.Value, err
+	return resp.Value, nil
 }
 
 // Trace returns the trace of the last request from the store.
