@@ -96,8 +96,11 @@ func (l *Live) Request() (id uint64, run string, guessed bool) {
 }
 
 // Look calls f with the trace while nothing is added to it, unless the request
-// has ended.
+// has ended. A nil Live is legal.
 func (l *Live) Look(f func(*Trace)) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended && l.Trace != nil {

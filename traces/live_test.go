@@ -58,4 +58,7 @@ func TestNote(t *testing.T) {
 	series.Note(traces.Note, "late", "", why, nil) // is dropped
 	var none *traces.Active
 	none.Note(traces.Note, "of nothing", "", why, nil)
+	var untraced *traces.Live
+	untraced.Expect(1)
+	untraced.Look(func(*traces.Trace) { t.Error("there is a trace of nothing") })
 }

@@ -29,8 +29,7 @@ type language struct {
 	programs *loader.Cache
 	data     *hiera.Cache
 	db       *puppetdb.Client // for the function puppetdb_query
-
-	spans    atomic.Int64             // of the last compile, as many as the next may have
+	spans    atomic.Int64     // of the last compile, as many as the next may have
 
 	mu       sync.Mutex               // guards what follows
 	settings map[string]settingsScope // by environment
