@@ -13,8 +13,10 @@ import (
 )
 
 func (c *call) traceOptions() {
+	t := c.live.Trace
+	t.Options = slices.Grow(t.Options, len(c.req.Options))
 	for _, o := range c.req.Options {
-		c.live.Trace.Options = append(c.live.Trace.Options, traces.Option{Name: o.Name, Value: c.req.Brief(o)})
+		t.Options = append(t.Options, traces.Option{Name: o.Name, Value: c.req.Brief(o)})
 	}
 }
 

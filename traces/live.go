@@ -96,8 +96,11 @@ func (l *Live) Request() (id uint64, run string, guessed bool) {
 }
 
 // Look calls f with the trace while nothing is added to it, unless the request
-// has ended.
+// has ended. A nil Live is legal.
 func (l *Live) Look(f func(*Trace)) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended && l.Trace != nil {
@@ -253,12 +256,21 @@ func Series(ctx context.Context, expected int) (context.Context, *Active) {
 	}
 	a := &Active{live: l, above: above(ctx, l), series: true}
 	a.span.Parent, a.span.Step = a.above.place(l)
+	l.Expect(expected)
+	return context.WithValue(ctx, spanKey{}, a), a
+}
+
+// Expect makes room for about so many spans, and for no more than a thousand. A nil Live is
+// legal.
+func (l *Live) Expect(spans int) {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.ended && l.Trace.Spans == nil {
-		l.Trace.Spans = make([]Span, 0, expected)
+	if !l.ended {
+		l.Trace.Spans = slices.Grow(l.Trace.Spans, min(spans, 1000))
 	}
-	return context.WithValue(ctx, spanKey{}, a), a
 }
 
 // Begin opens the next span of a series.
@@ -328,6 +340,7 @@ type Leaf struct {
 	id    int
 	at    time.Duration
 	start time.Time
+	attrs []Attr
 }
 
 // StartLeaf opens a span at the place where Start does. End must be called once.
@@ -341,12 +354,19 @@ func StartLeaf(ctx context.Context, kind Kind, name string) Leaf {
 	return f
 }
 
+// Attr notes a fact about the span.
+func (f *Leaf) Attr(key, value string) {
+	if f.live != nil {
+		f.attrs = append(f.attrs, Attr{key, value})
+	}
+}
+
 // End ends the span with its answer. The error is kept as text.
 func (f *Leaf) End(answer string, why Because, err error) {
 	if f.live == nil {
 		return
 	}
-	s := Span{ID: f.id, Kind: f.kind, Name: f.name, Answer: answer, Because: why, At: f.at, Took: max(f.live.since(f.start), 1)}
+	s := Span{ID: f.id, Kind: f.kind, Name: f.name, Answer: answer, Because: why, At: f.at, Took: max(f.live.since(f.start), 1), Attrs: f.attrs}
 	s.Parent, s.Step = f.above.place(f.live)
 	if err != nil {
 		s.Err = err.Error()

@@ -38,18 +38,27 @@ func TestNote(t *testing.T) {
 	why := traces.Because{Reason: traces.Unsuitable, About: "x"}
 	series.Note(traces.Note, "provider", "failed", why, errors.New("it is none"))
 	leaf := traces.StartLeaf(ctx, traces.File, "look")
+	leaf.Attr("path", "/x")
+	live.Expect(100)
 	leaf.End("", traces.Because{}, nil)
 	a.End("", traces.Because{}, nil)
 	want := []traces.Span{
 		{ID: 2, Parent: 1, Step: traces.Terminus, Kind: traces.Note, Name: "provider", Answer: "failed", Because: why, At: time.Second, Took: 1, Err: "it is none"},
-		{ID: 3, Parent: 1, Step: traces.Terminus, Kind: traces.File, Name: "look", At: time.Second, Took: 1},
+		{ID: 3, Parent: 1, Step: traces.Terminus, Kind: traces.File, Name: "look", At: time.Second, Took: 1, Attrs: []traces.Attr{{Key: "path", Value: "/x"}}},
 		{ID: 1, Step: traces.Terminus, Kind: traces.Code, Name: "all", Took: time.Second},
 	}
 	if !reflect.DeepEqual(live.Trace.Spans, want) {
 		t.Errorf("got %+v", live.Trace.Spans)
 	}
+	if cap(live.Trace.Spans) < 100 {
+		t.Errorf("there is room for %d spans, want that for the 100 that are expected", cap(live.Trace.Spans))
+	}
 	live.Close()
+	live.Expect(1)
 	series.Note(traces.Note, "late", "", why, nil) // is dropped
 	var none *traces.Active
 	none.Note(traces.Note, "of nothing", "", why, nil)
+	var untraced *traces.Live
+	untraced.Expect(1)
+	untraced.Look(func(*traces.Trace) { t.Error("there is a trace of nothing") })
 }

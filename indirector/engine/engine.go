@@ -151,8 +151,12 @@ func New(o Options) (*Engine, error) {
 	e.Settings = settings.NewCurrent(c.Settings)
 	e.now.Store(c)
 	r := NewRenderer(e.Redactor)
+	origins := r.Origins
+	if o.Once && o.Recording == "" {
+		origins = nil // neither a screen nor a recording shows them
+	}
 	e.Store, err = store.Open(store.Options{
-		Path: o.Recording, Rotate: o.Rotate, Keep: o.Keep, KeepBytes: o.KeepBytes, Stopped: stopped(o.Log), Rows: o.Rows, Memory: o.Memory, Render: r.Render, Origins: r.Origins, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
+		Path: o.Recording, Rotate: o.Rotate, Keep: o.Keep, KeepBytes: o.KeepBytes, Stopped: stopped(o.Log), Rows: o.Rows, Memory: o.Memory, Render: r.Render, Origins: origins, Rendered: r.Memory, Weigh: weigh, Once: o.Once, RedactText: e.Redactor.Text, Ended: o.Ended, Now: o.Now,
 		Session: o.Session,
 	})
 	if err != nil {

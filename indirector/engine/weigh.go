@@ -11,7 +11,10 @@ import (
 // weigh estimates how many bytes of memory an instance needs, for a store that
 // keeps it until it was rendered.
 func weigh(instance any) int64 {
-	const least = 512
+	const (
+		least  = 512
+		inData = 480 // what a resource takes among the data of a catalog, which may be kept
+	)
 	n := int64(least)
 	switch x := instance.(type) {
 	case string:
@@ -33,10 +36,10 @@ func weigh(instance any) int64 {
 	case *model.Catalog:
 		n += weighValue(x.RecursiveMetadata) + weighPairs(x.Extra) + x.Origins.Weight() + int64(len(x.Metadata))*least
 		for i := range x.Resources {
-			n += weighResource(&x.Resources[i])
+			n += weighResource(&x.Resources[i]) + inData
 		}
 		for i := range x.Edges {
-			n += int64(unsafe.Sizeof(x.Edges[i])) + int64(len(x.Edges[i].Source)+len(x.Edges[i].Target))
+			n += inData/4 + int64(unsafe.Sizeof(x.Edges[i])) + int64(len(x.Edges[i].Source)+len(x.Edges[i].Target))
 		}
 	case *model.Report:
 		n += weighReport(x)

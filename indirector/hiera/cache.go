@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/format/psych"
@@ -37,6 +38,7 @@ type file struct {
 	stat   os.FileInfo
 	value  data.Value
 	index  map[string]data.Value
+	config atomic.Pointer[config] // what it is as a hiera.yaml of version 5; nil if that is not known
 
 	positions sync.Once
 	lines     map[string]int // of its keys; see Cache.line

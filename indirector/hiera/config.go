@@ -14,6 +14,7 @@ import (
 // A config is a hiera.yaml, checked. Rule HIERA-CFG-01.
 type config struct {
 	path       string // "" is the default configuration
+	kind       layerKind
 	file       uint64 // its number in the cache; 0 is the default configuration
 	root       string // what datadirs are relative to
 	version    int
@@ -46,11 +47,13 @@ var (
 
 // readConfig reads the configuration of a layer. No file is the default one.
 func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
-	cfg := &config{path: path, root: filepath.Dir(path), raw: defaultConfig}
+	cfg := &config{path: path, kind: kind, root: filepath.Dir(path), raw: defaultConfig}
+	f := &file{}
 	if !c.exists(path) {
 		cfg.path = ""
 	} else {
-		f, err := c.load(path, func(content []byte) (data.Value, error) {
+		var err error
+		f, err = c.load(path, func(content []byte) (data.Value, error) {
 			v, err := parseYAML(content, path)
 			if err == nil && v.Kind() != data.Hash {
 				c.warnings.warn("%s: File exists but does not contain a valid YAML hash. Falling back to Hiera version 3 default config", path)
@@ -60,6 +63,9 @@ func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 		})
 		if err != nil {
 			return nil, err
+		}
+		if known := f.config.Load(); known != nil && known.kind == kind {
+			return known, nil
 		}
 		cfg.raw, cfg.file = f.value, f.number
 	}
@@ -75,7 +81,11 @@ func (c *Compile) readConfig(path string, kind layerKind) (*config, error) {
 	cfg.raw = stringKeys(cfg.raw)
 	switch cfg.version {
 	case 5:
-		return cfg, cfg.check5(kind)
+		err := cfg.check5(kind)
+		if err == nil {
+			f.config.Store(cfg)
+		}
+		return cfg, err
 	case 4:
 		c.deprecated(cfg)
 		return cfg, cfg.check4()

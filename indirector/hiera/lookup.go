@@ -82,6 +82,9 @@ type Session struct {
 // Key names the session where options are shown.
 func (*Session) Key() string { return "of a lookup" }
 
+// String is what the trace of each lookup shows, which would be made each time.
+func (*Session) String() string { return "*hiera.Session of a lookup" }
+
 func (c *Compile) invoke(q Query) *invocation {
 	in := &invocation{c: c, scope: c.o.Scope, overrides: q.Overrides, defaults: q.Defaults, record: q.Record}
 	if q.Scope != nil {

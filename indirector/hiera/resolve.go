@@ -120,6 +120,9 @@ func joined(dir, path string) string {
 // exists reports whether there is a file. What the system knows of it is kept until it is
 // loaded.
 func (c *Compile) exists(path string) bool {
+	if c.stats[path] != nil {
+		return true
+	}
 	stat, err := os.Stat(path)
 	if err == nil {
 		c.stats[path] = stat
@@ -165,7 +168,7 @@ func (r *resolver) globs(dir string, declared []data.Value) ([]*location, error)
 		}
 		glob := joined(dir, pattern)
 		for _, path := range fnmatch.Glob(glob, maxLocations+1) {
-			if stat, err := os.Stat(path); err != nil || !stat.IsDir() {
+			if !r.in.c.exists(path) || !r.in.c.stats[path].IsDir() {
 				locations = append(locations, &location{original: glob, where: path, exists: true})
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"slices"
+	"sync"
 	"time"
 
 	"indirtui/indirector"
@@ -32,7 +33,20 @@ type Catalog struct {
 	// They are never written; a type that is not there is built in, or not known.
 	Types map[string]ResourceType
 	odd   odd
+	made  *made // see Share
 }
+
+// made is the data of a catalog, made once.
+type made struct {
+	of   *Catalog
+	once sync.Once
+	data data.Value
+}
+
+// Share lets all calls of Data return one value, which takes longer to make than to write:
+// the answer to a node and the recording both have it. The catalog must not change from
+// then on. A copy of it makes its own.
+func (c *Catalog) Share() { c.made = &made{of: c} }
 
 // A ResourceType is what names resources of a type.
 type ResourceType struct {
@@ -58,7 +72,13 @@ var _ indirector.Expirer = (*Catalog)(nil)
 
 func (c *Catalog) Key() string { return c.Name }
 
-func (c *Catalog) WithExpiration(t time.Time) indirector.Instance { return expiring(*c, t) }
+func (c *Catalog) WithExpiration(t time.Time) indirector.Instance {
+	out := expiring(*c, t)
+	if c.made != nil {
+		out.(*Catalog).Share()
+	}
+	return out
+}
 
 // Resource returns the resource of a reference, or nil. It looks at all of
 // them.
@@ -406,6 +426,14 @@ func (e *Edge) read(v data.Value) (source, target data.Value, err error) {
 }
 
 func (c *Catalog) Data() data.Value {
+	if m := c.made; m != nil && m.of == c {
+		m.once.Do(func() { m.data = c.makeData() })
+		return m.data
+	}
+	return c.makeData()
+}
+
+func (c *Catalog) makeData() data.Value {
 	h := make([]data.Pair, 0, 12+len(c.Extra))
 	h = append(h,
 		data.P("tags", data.OfStrings(c.Tags)),

@@ -152,6 +152,7 @@ func (t *Terminus) compile(ctx context.Context, req *indirector.Request, node *m
 			return nil, err
 		}
 	}
+	catalog.Share()
 	t.env.Log.Log(ctx, indirector.LevelNotice, fmt.Sprintf("Compiled %scatalog for %s in environment %s in %.2f seconds", kind, node.Name, environment, t.env.Now().Sub(started).Seconds()))
 	return catalog, nil
 }
@@ -164,6 +165,7 @@ func (t *Terminus) Filter(_ context.Context, inst indirector.Instance) (indirect
 		return inst, nil
 	}
 	filtered, gone := *c, map[string]bool{}
+	filtered.Share()
 	filtered.Resources, filtered.Edges = nil, nil
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.Virtual {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -28,6 +29,7 @@ type language struct {
 	programs *loader.Cache
 	data     *hiera.Cache
 	db       *puppetdb.Client // for the function puppetdb_query
+	spans    atomic.Int64     // of the last compile, as many as the next may have
 
 	mu       sync.Mutex               // guards what follows
 	settings map[string]settingsScope // by environment
@@ -87,7 +89,10 @@ func (l *language) compile(ctx context.Context, in *Input) (*model.Catalog, erro
 	if traces.FromContext(ctx) != nil {
 		options.Collected = collected.add
 	}
+	live := traces.FromContext(ctx)
+	live.Expect(int(l.spans.Load()))
 	result, err := site.Compile(ctx, o, options, get("code"))
+	live.Look(func(t *traces.Trace) { l.spans.Store(int64(len(t.Spans))) })
 	collected.note(ctx, l.env.Now(), err)
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -162,7 +167,7 @@ func (l *language) site(ctx context.Context, get func(string) string, environmen
 func (l *language) lookup(ctx context.Context, environment, key string, q hiera.Query, session *hiera.Session) (data.Value, bool, error) {
 	req := &indirector.Request{
 		Indirection: "data_binding", Verb: indirector.Find, Key: key, Environment: environment,
-		Options: []indirector.Option{{Name: hiera.OptionSession, Value: session}},
+		Options: append(make([]indirector.Option, 0, 3), indirector.Option{Name: hiera.OptionSession, Value: session}),
 	}
 	if !q.Merge.IsNil() {
 		req.Options = append(req.Options, indirector.Option{Name: "merge", Value: q.Merge})

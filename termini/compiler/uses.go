@@ -52,7 +52,7 @@ func newUses(ctx context.Context, dir string, facts data.Value, now func() time.
 func (u *uses) file(ctx context.Context, kind, path string) {
 	if row := [2]string{kind, path}; !u.files[row] {
 		u.files[row] = true
-		_, span := traces.Start(ctx, traces.Note, "use "+kind)
+		span := traces.StartLeaf(ctx, traces.Note, "use "+kind)
 		span.Attr("path", path)
 		span.End(u.short(path), traces.Because{}, nil)
 	}
@@ -156,7 +156,7 @@ func (u *uses) end() {
 }
 
 func (u *uses) note(name, answer string, attrs []traces.Attr) {
-	_, span := traces.Start(u.ctx, traces.Note, name)
+	span := traces.StartLeaf(u.ctx, traces.Note, name)
 	for _, a := range attrs {
 		span.Attr(a.Key, a.Value)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -649,9 +650,9 @@ func parse(b []byte) (*line, error) {
 
 // digestOf reads the name of a body, which is a SHA-256 in hex.
 func digestOf(s string) (k bodyKey, err error) {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != 32 {
+	var sum [sha256.Size]byte
+	if n, err := hex.Decode(sum[:], []byte(s[:min(len(s), 2*len(sum))])); err != nil || 2*n != len(s) || n != len(sum) {
 		return k, fmt.Errorf("%q is no SHA-256", shorten(s, 80))
 	}
-	return bodyKey(b[:len(k)]), nil
+	return bodyKey(sum[:len(k)]), nil
 }

@@ -37,6 +37,11 @@ func (c *compilation) result() (*Result, error) {
 		}
 		out.Resources = append(out.Resources, m)
 	}
+	edges := 0
+	for _, r := range c.all {
+		edges += len(r.in)
+	}
+	out.Edges = make([]model.Edge, 0, edges)
 	refs := make([]string, len(c.all))
 	ref := func(r *resource) string {
 		if refs[r.index] == "" {

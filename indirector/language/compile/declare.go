@@ -34,9 +34,9 @@ type declaration struct {
 	form   syntax.Form
 	typ    string
 	titles []string
-	params []param
-	unset  bool // see resource
-	symbol bool // see resource
+	params []param // the resource's from then on
+	unset  bool    // see resource
+	symbol bool    // see resource
 }
 
 func (c *compilation) declare(s *scope, st eval.Statement, d declaration) ([]data.Value, error) {
@@ -53,10 +53,14 @@ func (c *compilation) declare(s *scope, st eval.Statement, d declaration) ([]dat
 	}
 	out := make([]data.Value, len(d.titles))
 	for i, title := range d.titles {
+		params := d.params
+		if i < len(d.titles)-1 {
+			params = append(make([]param, 0, len(params)+2), params...)
+		}
 		r := &resource{
 			typ: t, title: title, key: title, kind: t.kind(), file: st.File, line: st.Line, scope: s, source: s.source,
 			virtual: d.form != syntax.Regular, exported: d.form == syntax.Exported, unset: d.unset, symbol: d.symbol, def: t.def,
-			params: append(make([]param, 0, len(d.params)+2), d.params...),
+			params: params,
 		}
 		if isClass {
 			if err := c.asClass(r); err != nil {

@@ -80,14 +80,17 @@ func NewCache(library eval.Library, native func(RubyFunction) *eval.Builtin) *Ca
 // Library returns the functions that the programs call.
 func (c *Cache) Library() eval.Library { return c.library }
 
+// A looker is what the system knows of a file: os.Stat, or what it knew before.
+type looker func(path string) (fs.FileInfo, error)
+
 // program returns the program of a file below a directory. An error is that of the file;
 // what is wrong with the program is part of it. It also returns the size of the file, and
 // whether it was parsed now.
-func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (p *eval.Program, bytes int, parsed bool, err error) {
+func (c *Cache) program(look looker, key fileKey, dir, name string, o syntax.Options) (p *eval.Program, bytes int, parsed bool, err error) {
 	known := c.known(key)
 	if known != nil {
 		// The same file as before did not lead out of the directory then.
-		if info, err := os.Stat(key.path); err == nil && sameFile(known.info, info) {
+		if info, err := look(key.path); err == nil && sameFile(known.info, info) {
 			return known.program, known.size, false, nil
 		}
 	}
@@ -115,7 +118,7 @@ func (c *Cache) program(key fileKey, dir, name string, o syntax.Options) (p *eva
 
 // made returns what is made of the text of a file below a directory. A nil Cache keeps
 // nothing.
-func (c *Cache) made(dir, name string, make func(text string) any) (any, error) {
+func (c *Cache) made(look looker, dir, name string, make func(text string) any) (any, error) {
 	if c == nil {
 		text, err := read(dir, name)
 		if err != nil {
@@ -126,7 +129,7 @@ func (c *Cache) made(dir, name string, make func(text string) any) (any, error) 
 	key := fileKey{path: under(dir, name), made: true}
 	known := c.known(key)
 	if known != nil {
-		if info, err := os.Stat(key.path); err == nil && sameFile(known.info, info) {
+		if info, err := look(key.path); err == nil && sameFile(known.info, info) {
 			return known.made, nil
 		}
 	}
@@ -146,13 +149,13 @@ func (c *Cache) made(dir, name string, make func(text string) any) (any, error) 
 // holds reports whether there is a file below a directory. Of one that is as it was, the
 // system is asked once: with each directory on the way it is asked six times. A nil Cache
 // remembers nothing.
-func (c *Cache) holds(dir, path string) bool {
+func (c *Cache) holds(look looker, dir, path string) bool {
 	name := filepath.ToSlash(strings.TrimPrefix(path, dir+"/"))
 	if c == nil {
 		_, err := stat(dir, name)
 		return err == nil
 	}
-	now, err := os.Stat(path)
+	now, err := look(path)
 	if err != nil {
 		return false
 	}

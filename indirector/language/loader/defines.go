@@ -77,7 +77,7 @@ func isName(name string) bool {
 // define looks for a define: in the initial manifest, which is parsed at the
 // beginning of each compile, then in the files of the module that its name names.
 func (e *Environment) define(name string) (t *rtype.Type, tried []string, err error) {
-	for _, file := range e.initial() {
+	for _, file := range e.initial(os.Stat) {
 		tried = append(tried, file)
 		t, err := defineIn(filepath.Dir(file), filepath.Base(file), name)
 		if t != nil || err != nil {
@@ -116,8 +116,8 @@ const noManifest = "no_manifest"
 
 // initial returns the files of the initial manifest, in the order of their paths.
 // Rule LANG-LOAD-02.
-func (e *Environment) initial() []string {
-	info, err := os.Stat(e.o.Manifest)
+func (e *Environment) initial(look looker) []string {
+	info, err := look(e.o.Manifest)
 	switch {
 	case err != nil, e.o.Manifest == noManifest:
 		return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,13 +35,30 @@ type Definitions struct {
 
 	mu       sync.Mutex
 	programs map[fileKey]*eval.Program
-	absent   map[string]bool // files of Ruby that are not there
+	absent   map[string]bool // files that are not there
+
+	seeing sync.Mutex             // guards seen
+	seen   map[string]fs.FileInfo // files that are there
 }
 
 // Definitions returns the definitions of the environment. The options are how its files
 // are read.
 func (e *Environment) Definitions(c *Cache, o syntax.Options) *Definitions {
-	return &Definitions{env: e, cache: c, options: o, programs: map[fileKey]*eval.Program{}, absent: map[string]bool{}}
+	return &Definitions{env: e, cache: c, options: o, programs: map[fileKey]*eval.Program{}, absent: map[string]bool{}, seen: map[string]fs.FileInfo{}}
+}
+
+// look is os.Stat, and asks the system once about a file that is there.
+func (d *Definitions) look(path string) (fs.FileInfo, error) {
+	d.seeing.Lock()
+	defer d.seeing.Unlock()
+	if info := d.seen[path]; info != nil {
+		return info, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil {
+		d.seen[path] = info
+	}
+	return info, err
 }
 
 // isAbsent reports whether a file was not there when it was last looked for: each file
@@ -87,7 +105,7 @@ func (d *Definitions) Main(code string) ([]*eval.Program, error) {
 		return []*eval.Program{eval.Read(&syntax.Source{Text: code}, d.options, d.cache.library)}, nil
 	}
 	var all []*eval.Program
-	for _, file := range d.env.initial() {
+	for _, file := range d.env.initial(d.look) {
 		d.used("manifest", file)
 		p, err := d.program(filepath.Dir(file), filepath.Base(file), "", d.options)
 		if err != nil {
@@ -110,15 +128,18 @@ func (d *Definitions) program(dir, name, namespace string, o syntax.Options) (*e
 	if d.Reading != nil {
 		end = d.Reading(key.path)
 	}
-	if strings.Contains(name, "/") && !d.env.directory(dir, "").mayHave(name) {
+	if d.absent[key.path] || strings.Contains(name, "/") && !d.env.directory(dir, "").mayHave(name) {
 		err := &missingError{key.path}
 		end(0, false, err)
 		return nil, err
 	}
-	p, bytes, parsed, err := d.cache.program(key, dir, name, o)
+	p, bytes, parsed, err := d.cache.program(d.look, key, dir, name, o)
 	end(bytes, parsed, err)
-	if err == nil {
+	switch {
+	case err == nil:
 		d.programs[key] = p
+	case errors.Is(err, fs.ErrNotExist):
+		d.absent[key.path] = true
 	}
 	return p, err
 }
@@ -239,7 +260,7 @@ func (s *search) ruby(dir, module, below string, old bool) (done bool, err error
 	if !s.env.mayHave(dir, below, plain) || s.isAbsent(file) {
 		return false, nil
 	}
-	text, err := s.cache.made(dir, name, func(text string) any { return text })
+	text, err := s.cache.made(s.look, dir, name, func(text string) any { return text })
 	if errors.Is(err, fs.ErrNotExist) {
 		s.setAbsent(file)
 		return false, nil

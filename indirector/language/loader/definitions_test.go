@@ -239,6 +239,41 @@ func TestFilesAreReadOnce(t *testing.T) {
 	}
 }
 
+// Within one compile a file is there, or not, as it was when it was first looked for; the
+// next one sees what has changed.
+func TestFilesAreLookedForOnce(t *testing.T) {
+	t.Parallel()
+	dir, env := site(t, map[string]string{"modules/a/manifests/b.pp": "class a::b { }", "modules/a/templates/t": "first"})
+	cache := loader.NewCache(fn.Library(), nil)
+	look := func(defs *loader.Definitions) (programs int, text string) {
+		found, err := defs.Load(eval.ClassKind, "a::b", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, ok := defs.File("templates", "a/t")
+		made, err := defs.Made(path, func(text string) any { return text })
+		if !ok || err != nil {
+			t.Fatalf("got %q, %v, %v", path, ok, err)
+		}
+		return len(found.Programs), made.(string)
+	}
+	defs := env.Definitions(cache, syntax.Options{})
+	if n, text := look(defs); n != 1 || text != "first" {
+		t.Fatalf("got %d programs, %q", n, text)
+	}
+	for name, text := range map[string]string{"manifests/init.pp": "class a { }", "templates/t": "changed"} {
+		if err := os.WriteFile(filepath.Join(dir, "modules/a", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, text := look(defs); n != 1 || text != "first" {
+		t.Errorf("later in the compile: got %d programs, %q", n, text)
+	}
+	if n, text := look(env.Definitions(cache, syntax.Options{})); n != 2 || text != "changed" {
+		t.Errorf("in the next compile: got %d programs, %q, want 2 and the new text", n, text)
+	}
+}
+
 // A file is compiled again when it changes, and not before; it is shared by compiles that
 // run at once. Rule LANG-LOAD-14.
 func TestCache(t *testing.T) {

@@ -22,25 +22,25 @@ func (e *Environment) ModuleDir(name string) (string, bool) {
 // File returns the path of a file that programs name as module/path, below a directory of
 // the module; and whether there is one. A path that begins with / is that of any file of
 // the machine, as in Puppet. Rule LANG-EPP-04.
-func (e *Environment) File(below, name string) (string, bool) {
+func (d *Definitions) File(below, name string) (string, bool) {
 	if filepath.IsAbs(name) {
 		_, err := os.Stat(name)
 		return name, err == nil
 	}
 	module, rest, ok := strings.Cut(name, "/")
-	m := e.module(module)
+	m := d.env.module(module)
 	if !ok || m == nil {
 		return "", false
 	}
 	path := filepath.Join(m.Dir, below, rest)
-	return path, e.o.Cache.holds(m.Dir, path)
+	return path, d.cache.holds(d.look, m.Dir, path)
 }
 
 // Made returns what make makes of the text of a file that File found. It is kept as long as
 // the file does not change, if that is one of a module, and may be shared.
 func (d *Definitions) Made(path string, make func(text string) any) (any, error) {
 	if m := d.env.moduleOf(path); m != nil {
-		return d.cache.made(m.Dir, d.env.within(m, path), make)
+		return d.cache.made(d.look, m.Dir, d.env.within(m, path), make)
 	}
 	b, err := d.env.ReadFile(path)
 	if err != nil {

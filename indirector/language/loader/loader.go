@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func (e *Environment) metadata(m modules.Module) (data modules.Metadata, ok bool
 	if !e.directory(m.Dir, "").mayHave("metadata.json") {
 		return data, true
 	}
-	made, err := e.o.Cache.made(m.Dir, "metadata.json", func(text string) any {
+	made, err := e.o.Cache.made(os.Stat, m.Dir, "metadata.json", func(text string) any {
 		data, err := m.Metadata([]byte(text))
 		return decoded{data, err}
 	})

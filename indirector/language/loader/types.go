@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 
@@ -85,7 +86,7 @@ func (e *Environment) resourceType(c *Cache, name string, builtin map[string]*rt
 			continue
 		}
 		file := under(m.Dir, typeDir+"/"+name+".rb")
-		made, err := c.made(m.Dir, typeDir+"/"+name+".rb", func(text string) any { return rtype.Ruby(name, file, text) })
+		made, err := c.made(os.Stat, m.Dir, typeDir+"/"+name+".rb", func(text string) any { return rtype.Ruby(name, file, text) })
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -137,7 +138,7 @@ func (e *Environment) hasProvider(c *Cache, name string) bool {
 		dir := providerDir + "/" + name
 		files, _ := names(m.Dir, dir, ".rb")
 		return slices.ContainsFunc(files, func(file string) bool {
-			provides, err := c.made(m.Dir, dir+"/"+file+".rb", func(text string) any { return rtype.Provides(text) })
+			provides, err := c.made(os.Stat, m.Dir, dir+"/"+file+".rb", func(text string) any { return rtype.Provides(text) })
 			return err == nil && provides.(bool)
 		})
 	})

@@ -53,7 +53,7 @@ func (h host) Find(below, name string) (string, bool) {
 	if env == nil || err != nil {
 		return "", false
 	}
-	path, ok := env.File(below, name)
+	path, ok := h.s.definitions.File(below, name)
 	if ok && below == "templates" && h.s.o.Used != nil {
 		h.s.o.Used(h.s.context(), "template", path)
 	}

@@ -144,6 +144,18 @@ func (s *Site) bind(t *eval.Thread) {
 	if o.Scope == nil {
 		o.Scope = topScope{t}
 	}
+	elsewhere := o.Module
+	o.Module = func(name string) (string, bool) {
+		if s.env != nil { // which has found most modules
+			if dir, ok := s.env.ModuleDir(name); ok {
+				return filepath.Clean(dir), true
+			}
+		}
+		if elsewhere == nil {
+			return "", false
+		}
+		return elsewhere(name)
+	}
 	s.Data = hiera.New(o)
 }
 
