@@ -391,7 +391,7 @@ func (s *Stop) Freeze() *State {
 		Point: s.Point, Done: s.Done, Last: s.Last, Request: *s.Request,
 		Value: s.Value, Served: s.Served, Err: s.Err, Home: s.Home(),
 	}
-	s.Look(func(t *traces.Trace) { st.Trace = t.Clone() })
+	s.Look(func(t *traces.Trace) { st.Trace = t.Completed().Clone() })
 	if s.Code != nil {
 		at := *s.Code
 		s.freeze(&at)

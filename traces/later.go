@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Maker makes spans that take no time, numbered from 1 in the order in which they
-// begin; the Parent of one without any is 0. They are the same each time. It is safe for
-// concurrent use, and keeps nothing of its request but what it shows.
+// A Maker makes spans, numbered from 1 in the order in which they begin; the Parent of one
+// without any is 0. Where they have no times, they took none. They are the same each time. It
+// is safe for concurrent use, and keeps nothing of its request but what it shows.
 type Maker interface {
 	Len() int
 	AppendSpans([]Span) []Span
@@ -76,7 +76,7 @@ func (l *Later) append(spans []Span) []Span {
 		} else {
 			s.Parent += l.Before
 		}
-		s.ID, s.Step, s.At, s.Took = s.ID+l.Before, l.Step, l.At, 1
+		s.ID, s.Step, s.At, s.Took = s.ID+l.Before, l.Step, l.At+s.At, max(s.Took, 1)
 	}
 	return spans
 }

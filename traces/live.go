@@ -224,11 +224,9 @@ func ExplainFailure(ctx context.Context, sentence string) {
 type Active struct {
 	live  *Live
 	span  Span
-	start time.Time
 	above *Active       // nil directly below a step
 	took  time.Duration // that another process measured; else 0
-	// series is set if it may begin again.
-	series bool
+	small *small        // of a series; else nil
 }
 
 type spanKey struct{}
@@ -248,15 +246,15 @@ func Start(ctx context.Context, kind Kind, name string) (context.Context, *Activ
 
 // Series is Start for spans that follow one another: the first begins when Begin is called,
 // and another one may when it has ended. What begins below them is below the one that is
-// open. About so many are expected, with those below them.
-func Series(ctx context.Context, expected int) (context.Context, *Active) {
+// open. Those that have no more than a name and an answer are kept small until Show, or until
+// Finish, which must be called, leaves them for later.
+func Series(ctx context.Context) (context.Context, *Active) {
 	l := FromContext(ctx)
 	if l == nil {
 		return ctx, nil
 	}
-	a := &Active{live: l, above: above(ctx, l), series: true}
+	a := &Active{live: l, above: above(ctx, l), small: newSmall()}
 	a.span.Parent, a.span.Step = a.above.place(l)
-	l.Expect(expected)
 	return context.WithValue(ctx, spanKey{}, a), a
 }
 
@@ -278,9 +276,9 @@ func (a *Active) Begin(kind Kind, name string) {
 	if a == nil {
 		return
 	}
-	a.start, a.took = a.live.now(), 0
+	a.took = 0
 	a.span = Span{Parent: a.span.Parent, Step: a.span.Step, Kind: kind, Name: name}
-	a.span.ID, a.span.At = a.live.number(a.start)
+	a.span.ID, a.span.At = a.live.number()
 }
 
 // Note adds a span of a series that begins and ends at once.
@@ -292,38 +290,45 @@ func (a *Active) Note(kind Kind, name, answer string, why Because, err error) {
 	if err != nil {
 		a.span.Err = err.Error()
 	}
-	start, l := a.live.now(), a.live
+	l := a.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lastID++; !l.ended {
-		a.span.ID, a.span.At = int(l.lastID), start.Sub(l.Trace.Start)
-		l.append(&a.span)
+		a.span.ID, a.span.At = int(l.lastID), l.since(l.Trace.Start)
+		l.append(&a.span, a.small)
 		a.span.ID = 0
 	}
 }
 
 // number numbers a span that begins, and returns when that is.
-func (l *Live) number(start time.Time) (id int, at time.Duration) {
+func (l *Live) number() (id int, at time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended {
-		at = start.Sub(l.Trace.Start)
+		at = l.since(l.Trace.Start)
 	}
 	l.lastID++
 	return int(l.lastID), at
 }
 
-// add adds a span that has ended.
-func (l *Live) add(s *Span) {
+// end adds a span that ends now, or that took so long, to those of a series if there is one.
+func (l *Live) end(s *Span, took time.Duration, of *small) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.ended {
-		l.append(s)
+	if l.ended {
+		return
 	}
+	if s.Took = took; took == 0 {
+		s.Took = max(l.since(l.Trace.Start)-s.At, 1)
+	}
+	l.append(s, of)
 }
 
-// append is add under the lock.
-func (l *Live) append(s *Span) {
+// append appends a span, under the lock.
+func (l *Live) append(s *Span, of *small) {
+	if of.add(s) {
+		return
+	}
 	if l.Trace.Spans == nil {
 		l.Trace.Spans = make([]Span, 0, 4) // hardly any request has just one
 	}
@@ -339,7 +344,6 @@ type Leaf struct {
 	name  string
 	id    int
 	at    time.Duration
-	start time.Time
 	attrs []Attr
 }
 
@@ -349,8 +353,8 @@ func StartLeaf(ctx context.Context, kind Kind, name string) Leaf {
 	if l == nil {
 		return Leaf{}
 	}
-	f := Leaf{live: l, above: above(ctx, l), kind: kind, name: name, start: l.now()}
-	f.id, f.at = l.number(f.start)
+	f := Leaf{live: l, above: above(ctx, l), kind: kind, name: name}
+	f.id, f.at = l.number()
 	return f
 }
 
@@ -366,12 +370,16 @@ func (f *Leaf) End(answer string, why Because, err error) {
 	if f.live == nil {
 		return
 	}
-	s := Span{ID: f.id, Kind: f.kind, Name: f.name, Answer: answer, Because: why, At: f.at, Took: max(f.live.since(f.start), 1), Attrs: f.attrs}
+	s := Span{ID: f.id, Kind: f.kind, Name: f.name, Answer: answer, Because: why, At: f.at, Attrs: f.attrs}
 	s.Parent, s.Step = f.above.place(f.live)
 	if err != nil {
 		s.Err = err.Error()
 	}
-	f.live.add(&s)
+	var of *small
+	if f.above != nil {
+		of = f.above.small
+	}
+	f.live.end(&s, 0, of)
 }
 
 // Attr notes a fact about the span.
@@ -404,15 +412,12 @@ func (a *Active) End(answer string, why Because, err error) {
 	if a == nil {
 		return
 	}
-	if a.span.Took = a.took; a.took == 0 {
-		a.span.Took = max(a.live.since(a.start), 1)
-	}
 	a.span.Answer, a.span.Because = answer, why
 	if err != nil {
 		a.span.Err = err.Error()
 	}
-	a.live.add(&a.span)
-	if a.series {
+	a.live.end(&a.span, a.took, a.small)
+	if a.small != nil {
 		a.span.ID = 0 // what begins before the next one is not below it
 	}
 }

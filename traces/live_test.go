@@ -33,7 +33,7 @@ func TestNote(t *testing.T) {
 	now := time.Unix(1000, 0)
 	live := &traces.Live{Context: t.Context(), Trace: &traces.Trace{Start: now}, Now: func() time.Time { return now }, Step: traces.Terminus}
 	ctx, a := traces.Start(live, traces.Code, "all")
-	ctx, series := traces.Series(ctx, 3)
+	ctx, series := traces.Series(ctx)
 	now = now.Add(time.Second)
 	why := traces.Because{Reason: traces.Unsuitable, About: "x"}
 	series.Note(traces.Note, "provider", "failed", why, errors.New("it is none"))
@@ -41,6 +41,7 @@ func TestNote(t *testing.T) {
 	leaf.Attr("path", "/x")
 	live.Expect(100)
 	leaf.End("", traces.Because{}, nil)
+	series.Show()
 	a.End("", traces.Because{}, nil)
 	want := []traces.Span{
 		{ID: 2, Parent: 1, Step: traces.Terminus, Kind: traces.Note, Name: "provider", Answer: "failed", Because: why, At: time.Second, Took: 1, Err: "it is none"},
@@ -52,6 +53,22 @@ func TestNote(t *testing.T) {
 	}
 	if cap(live.Trace.Spans) < 100 {
 		t.Errorf("there is room for %d spans, want that for the 100 that are expected", cap(live.Trace.Spans))
+	}
+	series.Note(traces.Note, "compare", "nothing to do", traces.Because{Reason: traces.InSync}, nil)
+	series.Begin(traces.Note, "flush")
+	late := traces.StartLeaf(ctx, traces.File, "write")
+	now = now.Add(time.Second)
+	series.End("written", traces.Because{}, nil)
+	series.Finish()
+	late.End("", traces.Because{}, nil)
+	want = []traces.Span{
+		want[2], want[0], want[1],
+		{ID: 4, Parent: 1, Step: traces.Terminus, Kind: traces.Note, Name: "compare", Answer: "nothing to do", Because: traces.Because{Reason: traces.InSync}, At: time.Second, Took: 1},
+		{ID: 5, Parent: 1, Step: traces.Terminus, Kind: traces.Note, Name: "flush", Answer: "written", At: time.Second, Took: time.Second},
+		{ID: 6, Parent: 1, Step: traces.Terminus, Kind: traces.File, Name: "write", At: time.Second, Took: time.Second},
+	}
+	if got := live.Trace.Completed().Spans; len(live.Trace.Spans) != 4 || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
 	}
 	live.Close()
 	live.Expect(1)

@@ -165,7 +165,7 @@ func (d *Debugger) log(ctx context.Context, b *breakpoint, s *indirector.Stop, u
 	var parts []string
 	u.addOutcome()
 	s.Look(func(t *traces.Trace) {
-		u.trace = t
+		u.trace = t.Completed()
 		for _, f := range fields {
 			parts = append(parts, f+"="+query.Quote(query.Show(u, f)))
 		}

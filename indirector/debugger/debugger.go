@@ -599,6 +599,7 @@ func (u *subject) matches(b *breakpoint) bool {
 }
 
 func (u *subject) look(t *traces.Trace) {
+	t = t.Completed()
 	u.trace = t
 	if err := u.stop.Err; err != nil { // not recorded yet
 		c := t.Clone()

@@ -48,7 +48,7 @@ func weigh(instance any) int64 {
 }
 
 func weighResource(r *model.Resource) int64 {
-	return int64(unsafe.Sizeof(*r)) + int64(len(r.Title)+len(r.File)) + weighTexts(r.Tags) + weighValue(r.Parameters) + weighPairs(r.Extra)
+	return int64(unsafe.Sizeof(*r)) + int64(len(r.Title)+len(r.File)) + 16*int64(len(r.Tags)) + weighValue(r.Parameters) + weighPairs(r.Extra)
 }
 
 func weighReport(r *model.Report) (n int64) {

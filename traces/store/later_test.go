@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,4 +66,47 @@ func TestLaterSpans(t *testing.T) {
 	check("recorded", tr, err)
 	tr, err = reopen(t, recorded).Trace(id)
 	check("read again", tr, err)
+}
+
+// What is secret in the small spans of a series is not recorded, be it the first time or the
+// same as in the request before.
+func TestSmallSpans(t *testing.T) {
+	t.Parallel()
+	hide := func(s string) (string, int) {
+		return strings.ReplaceAll(s, "hunter2", "(hidden)"), strings.Count(s, "hunter2")
+	}
+	want := []traces.Span{
+		{ID: 1, Step: traces.Terminus, Kind: traces.Note, Name: "provider", Answer: "(hidden)", Took: 1},
+		{ID: 2, Step: traces.Terminus, Kind: traces.Note, Name: "change", Because: traces.Because{Reason: traces.OutOfSync, About: "(hidden)"}, Took: 1},
+		{ID: 3, Step: traces.Terminus, Kind: traces.Note, Name: "compare (hidden)", Answer: "differs", Because: traces.Because{Reason: traces.OutOfSync}, Took: 1},
+	}
+	s := open(t, store.Options{Path: file(t), RedactText: hide})
+	var ids []uint64
+	for range 3 {
+		tr := find("resource", "k")
+		live := &traces.Live{Context: t.Context(), Trace: tr, Now: func() time.Time { return tr.Start }, Step: traces.Terminus}
+		_, series := traces.Series(live)
+		series.Note(traces.Note, "provider", "hunter2", traces.Because{}, nil)
+		series.Note(traces.Note, "change", "", traces.Because{Reason: traces.OutOfSync, About: "hunter2"}, nil)
+		series.Note(traces.Note, "compare hunter2", "differs", traces.Because{Reason: traces.OutOfSync}, nil)
+		series.Finish()
+		live.Close()
+		ids = append(ids, record(s, tr, nil))
+	}
+	flush(t, s)
+	recorded, err := os.ReadFile(s.Path())
+	if err != nil || strings.Contains(string(recorded), "hunter2") {
+		t.Errorf("the recording has the secret: %s, %v", recorded, err)
+	}
+	for _, s := range []*store.Store{s, reopen(t, s)} {
+		for _, id := range ids {
+			tr, err := s.Trace(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, tr.Spans); d != "" {
+				t.Errorf("request %d (-want +got):\n%s", id, d)
+			}
+		}
+	}
 }

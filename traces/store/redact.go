@@ -20,7 +20,7 @@ func (s *Store) finish(t *traces.Trace, instance any) (*traces.Trace, int) {
 	m := *t
 	n := s.values(&m, instance)
 	if s.opts.RedactText != nil {
-		n += redactTrace(&m, s.opts.RedactText, &s.pairs)
+		n += redactTrace(&m, s.opts.RedactText, s.pairs)
 		n += s.redactSlot(&m.Primary) + s.redactSlot(&m.Cache)
 	}
 	return &m, n
@@ -40,8 +40,19 @@ func (s *Store) redactSpans(spans []traces.Span) []traces.Span {
 	if s.opts.RedactText == nil {
 		return spans
 	}
-	r := &texts{redact: s.opts.RedactText, pairs: &s.pairs}
+	r := &texts{redact: s.opts.RedactText, pairs: s.pairs}
 	return each(r, spans, (*texts).span)
+}
+
+// redactKnown redacts spans in place, for the writer. Those that it has just written are not
+// looked at again.
+func (s *Store) redactKnown(spans []traces.Span) {
+	r := &texts{redact: s.opts.RedactText, pairs: s.pairs}
+	for i := range spans {
+		if !s.phrases.knows(i, &spans[i]) {
+			spans[i] = r.span(spans[i])
+		}
+	}
 }
 
 // values gives m values of its own, with the rendered instance, and returns the
@@ -202,14 +213,15 @@ func digest(v *traces.Value) {
 	if !hasBody(v) {
 		return
 	}
-	h := sha256.New()
-	h.Write(v.Body)
-	for _, p := range v.Pieces {
-		h.Write(p.Text)
+	sum := sha256.Sum256(v.Body)
+	if v.Pieces != nil {
+		h := sha256.New()
+		for _, p := range v.Pieces {
+			h.Write(p.Text)
+		}
+		h.Sum(sum[:0])
 	}
-	var sum [sha256.Size]byte
-	var text [2 * sha256.Size]byte
-	v.Digest = string(hex.AppendEncode(text[:0], h.Sum(sum[:0])))
+	v.Digest = hex.EncodeToString(sum[:])
 	v.Size = max(v.Size, len(v.Body))
 }
 
@@ -226,21 +238,29 @@ func redactTrace(m *traces.Trace, redact func(string) (string, int), pairs *clea
 	for i := range m.Steps {
 		r.text(&m.Steps[i].Because.About)
 	}
-	m.Options = each(r, m.Options, func(r *texts, o *traces.Option) {
+	m.Options = each(r, m.Options, func(r *texts, o traces.Option) traces.Option {
 		// A name such as "password" marks the value as a secret.
 		r.pair(&o.Name, &o.Value)
 		if cut := cutOption(o.Value); cut != o.Value {
 			o.Value, r.changed = cut, true
 		}
+		return o
 	})
 	m.Spans = each(r, m.Spans, (*texts).span)
-	m.Faults = each(r, m.Faults, func(r *texts, f *traces.Fault) {
+	m.Faults = each(r, m.Faults, func(r *texts, f traces.Fault) traces.Fault {
 		for _, t := range []*string{&f.Origin, &f.Message, &f.Hidden, &f.Path} {
 			r.text(t)
 		}
+		return f
 	})
-	m.Notes = each(r, m.Notes, func(r *texts, n *traces.Remark) { r.text(&n.Text) })
-	m.Touched = each(r, m.Touched, (*texts).text)
+	m.Notes = each(r, m.Notes, func(r *texts, n traces.Remark) traces.Remark {
+		r.text(&n.Text)
+		return n
+	})
+	m.Touched = each(r, m.Touched, func(r *texts, s string) string {
+		r.text(&s)
+		return s
+	})
 	return r.n
 }
 
@@ -253,15 +273,14 @@ type texts struct {
 }
 
 // each redacts the elements of a slice, and returns it, or a copy if one has changed.
-func each[T any](r *texts, all []T, redact func(*texts, *T)) []T {
+func each[T any](r *texts, all []T, redact func(*texts, T) T) []T {
 	if len(all) == 0 {
 		return all
 	}
 	outer, own := r.changed, false
-	var e T
 	for i := range all {
-		e, r.changed = all[i], false
-		if redact(r, &e); r.changed {
+		r.changed = false
+		if e := redact(r, all[i]); r.changed {
 			if !own {
 				all, own = slices.Clone(all), true
 			}
@@ -304,11 +323,15 @@ func (r *texts) values(all *traces.Values) *traces.Values {
 	return &own
 }
 
-func (r *texts) span(s *traces.Span) {
+func (r *texts) span(s traces.Span) traces.Span {
 	for _, t := range [...]*string{&s.Name, &s.Answer, &s.Because.About, &s.Err} {
 		r.text(t)
 	}
-	s.Attrs = each(r, s.Attrs, func(r *texts, a *traces.Attr) { r.pair(&a.Key, &a.Value) })
+	s.Attrs = each(r, s.Attrs, func(r *texts, a traces.Attr) traces.Attr {
+		r.pair(&a.Key, &a.Value)
+		return a
+	})
+	return s
 }
 
 // pair redacts a name and its value. The function gets both, since the name may

@@ -86,6 +86,7 @@ type saving struct {
 	s        *Store
 	edit     Edit
 	out      []byte
+	phrases  phrases
 	written  map[bodyKey]bool
 	comments uint64
 }
@@ -110,7 +111,7 @@ func (x *saving) add(id uint64) bool {
 				x.body(&own, v.Name, v.Value)
 			}
 		}
-		x.out = appendTrace(x.out, &own, l.Replays != 0)
+		x.out = x.phrases.appendTrace(x.out, &own, l.Replays != 0)
 	} else {
 		if x.edit.Text != nil {
 			row.Key, row.Run, row.Caller = x.edit.Text(id, "key", row.Key), x.edit.Text(id, "run", row.Run), x.edit.Text(id, "caller", row.Caller)

@@ -141,7 +141,8 @@ type Store struct {
 	done     sync.WaitGroup
 	rendered rendered
 	clean    cleanSlots
-	pairs    cleanPairs
+	pairs    *cleanPairs
+	phrases  phrases             // of the writer
 	newest   atomic.Pointer[any] // the last instance
 	askers   atomic.Pointer[func(*traces.Traceparent) uint64]
 
@@ -214,6 +215,7 @@ func newStore(opts Options) *Store {
 		opts: opts, seed: seed,
 		changed: make(chan struct{}, 1), wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1), quit: make(chan struct{}),
 		kept: map[uint64]*row{}, again: map[uint64][]uint64{},
+		pairs: newCleanPairs(),
 		byKey: aging[answered]{limit: opts.Rows}, byRun: aging[uint64]{limit: opts.Rows},
 		ring:   ring{slots: make([]slot, opts.Details), safe: map[uint64]slot{}},
 		bodies: bodies{at: map[bodyKey]bodyAt{}}, comments: map[uint64][]Comment{},

@@ -161,6 +161,14 @@ func (o object) str(name, value string) object {
 	return appendText(o.name(name), value)
 }
 
+// word is str for a value that needs no escapes: the name of what there is a closed list of.
+func (o object) word(name, value string) object {
+	if value == "" {
+		return o
+	}
+	return append(append(append(o.name(name), '"'), value...), '"')
+}
+
 func (o object) num(name string, n int64) object {
 	if n == 0 {
 		return o
@@ -260,6 +268,9 @@ func appendText[T string | []byte](b []byte, s T) []byte {
 func appendChars[T string | []byte](b []byte, s T) []byte {
 	for len(s) > 0 {
 		i := 0
+		for len(s)-i >= 8 && odd(eight(s[i:])) == 0 {
+			i += 8
+		}
 		for i < len(s) && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\' {
 			i++
 		}
@@ -270,6 +281,12 @@ func appendChars[T string | []byte](b []byte, s T) []byte {
 		}
 	}
 	return b
+}
+
+// eight returns the first eight bytes of s as a word.
+func eight[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // appendLong is appendText for the text of a body, in which there is a quote
@@ -427,11 +444,11 @@ func headOfRow(r *Row, l Links) Head {
 }
 
 func appendHead(b []byte, h *Head) object {
-	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).str("verb", h.Verb).
+	return append(object(b), '{').id("trace", h.Trace).time("t", h.Time).num("took", h.Took).word("verb", h.Verb).
 		str("ind", h.Indirection).str("key", h.Key).str("env", h.Environment).str("run", h.Run).str("transaction", h.Transaction).yes("guessed", h.Guessed).str("caller", h.Caller).str("from", h.From).
 		id("parent", h.Parent).id("prev", h.Previous).yes("replay", h.Replay).id("good", h.Good).
-		str("out", h.Outcome).str("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
-		str("setby", h.SetBy).str("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).yes("touched", h.Touched).
+		word("out", h.Outcome).word("served", h.Served).strs("flags", h.Flags).str("terminus", h.Terminus).str("cache", h.Cache).
+		word("setby", h.SetBy).word("csetby", h.CacheSetBy).yes("cwritten", h.CacheWrote).yes("touched", h.Touched).
 		str("origin", h.Origin).str("fault", h.Fault).num("size", int64(h.Size)).yes("lost", h.Lost)
 }
 
@@ -441,7 +458,7 @@ func appendRow(b []byte, h *Head) []byte {
 }
 
 // appendTrace appends the line of a request.
-func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
+func (p *phrases) appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 	h := headOf(t, replay)
 	o := append(appendHead(b, &h), beginSteps...)
 	for i := range t.Steps {
@@ -452,18 +469,26 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 		if o[len(o)-1] != '[' {
 			o = append(o, ',')
 		}
-		o = append(o, '{').str("step", traces.Step(i).String()).str("is", q.Answer.String()).because(q.Because).
-			num("at", int64(q.At)).num("took", int64(q.Took)).append("}")
+		o = p.steps[i].append(append(o, `{"step":"`...).append(traces.Step(i).String()), *q, appendQuestion)
 	}
 	o = append(o, ']')
 	if t.ParentStep != 0 {
-		o = o.str("pstep", t.ParentStep.String())
+		o = o.word("pstep", t.ParentStep.String())
 	}
 	o = o.str("traceparent", t.Traceparent.String()).str("app", t.Application).strs("idle", t.Idle.Names())
 	o = field(o, "options", t.Options, func(o object, p *traces.Option) object { return o.pair(p.Name, p.Value) })
-	o = field(o, "primary", t.Primary, appendChoice)
-	o = field(o, "caches", t.Cache, appendChoice)
-	o = field(o, "spans", t.Spans, appendSpan)
+	o = p.primary.append(o, "primary", t.Primary)
+	o = p.cache.append(o, "caches", t.Cache)
+	if len(t.Spans) > 0 {
+		o = o.name("spans").append("[")
+		for i := range t.Spans {
+			if i > 0 {
+				o = append(o, ',')
+			}
+			o = p.span(o, i, &t.Spans[i])
+		}
+		o = append(o, ']')
+	}
 	o = field(o, "faults", t.Faults, func(o object, f *traces.Fault) object {
 		return append(o, '{').str("origin", f.Origin).str("step", f.Step.String()).str("message", f.Message).
 			str("hidden", f.Hidden).yes("shown", f.Shown).yes("soft", f.Soft).str("path", f.Path).append("}")
@@ -482,15 +507,13 @@ func appendTrace(b []byte, t *traces.Trace, replay bool) []byte {
 }
 
 func appendChoice(o object, c *traces.Choice) object {
-	return append(o, '{').str("terminus", c.Terminus).str("by", c.Kind.String()).str("place", c.Source).str("not", c.Why).
+	return append(o, '{').str("terminus", c.Terminus).word("by", c.Kind.String()).str("place", c.Source).str("not", c.Why).
 		str("note", c.Note).str("setting", c.Setting).yes("symbol", c.Symbol).time("t", c.At).append("}")
 }
 
-func appendSpan(o object, s *traces.Span) object {
-	o = append(o, '{').num("id", int64(s.ID)).num("parent", int64(s.Parent)).str("step", s.Step.String()).str("kind", s.Kind.String()).
-		str("name", s.Name).str("is", s.Answer).because(s.Because).num("at", int64(s.At)).num("took", int64(s.Took))
-	o = field(o, "attrs", s.Attrs, func(o object, a *traces.Attr) object { return o.pair(a.Key, a.Value) })
-	return o.str("err", s.Err).id("request", s.Request).append("}")
+// appendQuestion appends what follows the name of a step.
+func appendQuestion(q *traces.Question, o object) object {
+	return append(o, '"').word("is", q.Answer.String()).because(q.Because).num("at", int64(q.At)).num("took", int64(q.Took)).append("}")
 }
 
 func (o object) pair(name, value string) object {
@@ -498,7 +521,7 @@ func (o object) pair(name, value string) object {
 }
 
 func (o object) because(b traces.Because) object {
-	return o.str("why", b.Reason.String()).str("about", b.About)
+	return o.word("why", b.Reason.String()).str("about", b.About)
 }
 
 func (o object) value(name string, v *traces.Value) object {

@@ -463,13 +463,16 @@ func (s *Store) processSlot(w *work, i int) {
 	}
 	w.offsets = append(w.offsets, w.base+int64(len(w.out)))
 	if t.Later.Maker == nil {
-		w.out = appendTrace(w.out, t, w.replays[i])
+		w.out = s.phrases.appendTrace(w.out, t, w.replays[i])
 		return
 	}
 	kept := t.Spans // a line has all spans; who looks at the trace makes them again
-	w.spans = s.redactSpans(t.Later.Insert(append(w.spans[:0], kept...)))
+	w.spans = t.Later.Insert(append(w.spans[:0], kept...))
+	if s.opts.RedactText != nil {
+		s.redactKnown(w.spans)
+	}
 	t.Spans = w.spans
-	w.out = appendTrace(w.out, t, w.replays[i])
+	w.out = s.phrases.appendTrace(w.out, t, w.replays[i])
 	t.Spans = kept
 }
 
@@ -583,10 +586,10 @@ func (s *Store) addBody(w *work, v traces.Value) bool {
 
 // put records what was processed.
 func (s *Store) put(w *work) {
+	defer w.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := &s.ring
-	defer func() { clear(w.slots); clear(w.raw) }() // they hold instances
 	s.file.size = w.base
 	s.stats.redacted += w.redacted
 	s.stats.droppedBodies += w.dropped
@@ -598,7 +601,6 @@ func (s *Store) put(w *work) {
 		if raw := w.raw[i]; raw.Key != w.slots[i].trace.Key {
 			s.asked.keep(raw.ID, raw.Key)
 		}
-		w.raw[i].Free()
 	}
 	for i := range w.rows {
 		id := w.rows[i].id
@@ -616,6 +618,15 @@ func (s *Store) put(w *work) {
 		close(f.done)
 		return true
 	})
+}
+
+// release lets go of what was put: of traces, there are redacted copies now.
+func (w *work) release() {
+	for _, raw := range w.raw {
+		raw.Free()
+	}
+	clear(w.slots) // they hold instances
+	clear(w.raw)
 }
 
 func (s *Store) putSlot(w *work, i int) {

@@ -164,6 +164,7 @@ func (r *Resource) adopt(ral *types.Resource) {
 	r.RAL, r.Tags = ral, ral.Tags
 	r.Type = ral.Type.Title()
 	r.Title = strings.TrimSuffix(strings.TrimPrefix(ral.Ref(), r.Type+"["), "]") // a type may have its own
+	r.ref = r.Type + "[" + r.Title + "]"
 	for _, k := range relationships {
 		if refs := ral.Refs(string(k.kind)); len(refs) > 0 {
 			r.waits = append(r.waits, relation{k.kind, refs})

@@ -318,10 +318,18 @@ func TestSteppedThrough(t *testing.T) {
 	if _, err := h.Edit(first.ID, debugger.Edit{Name: "$one", Value: "z"}); err != nil {
 		t.Error(err)
 	}
-	var places []string
+	var places, seen []string
 	for {
 		at := h.await(t, done)
 		places = append(places, strings.TrimPrefix(at.State.Trace.Key, "Probe/")+" "+at.State.Code.String())
+		if at.ID == first.ID {
+			seen = seen[:0]
+			for _, s := range at.State.Trace.Spans {
+				if s.Kind == traces.Note {
+					seen = append(seen, s.Name)
+				}
+			}
+		}
 		if len(places) == 7 {
 			if err := h.Resume(at.ID, debugger.Continue); err != nil {
 				t.Error(err)
@@ -336,6 +344,9 @@ func TestSteppedThrough(t *testing.T) {
 	want := []string{"a at compare", "a at change one", "a at events out", "b at dependencies", "b at schedule and tags", "b at provider", "b at retrieve"}
 	if d := cmp.Diff(want, places); d != "" {
 		t.Errorf("want -, got +\n%s", d)
+	}
+	if want := []string{"dependencies", "schedule and tags", "provider", "retrieve", "compare one", "change one", "flush"}; !slices.Equal(seen, want) {
+		t.Errorf("where it is held last, the steps %q are seen, want %q", seen, want)
 	}
 	tr, err := h.store.Trace(first.ID)
 	if err != nil {

@@ -29,6 +29,7 @@ type Resource struct {
 	Tags  []string
 	RAL   *types.Resource // nil if it is not Plain
 
+	ref       string          // of one with a RAL, whose names stay; a run asks for it a dozen times
 	declared  *model.Resource // nil if the catalog has none of it
 	of        *Resource       // what a whit begins or ends
 	shown     string          // what messages call a whit
@@ -51,7 +52,12 @@ type relation struct {
 }
 
 // Ref is the reference of r: "File[/etc/motd]", "Whit[Admissible_class[Main]]".
-func (r *Resource) Ref() string { return r.Type + "[" + r.Title + "]" }
+func (r *Resource) Ref() string {
+	if r.ref != "" {
+		return r.ref
+	}
+	return r.Type + "[" + r.Title + "]"
+}
 
 // String is what messages call r: whits are what they begin or end.
 func (r *Resource) String() string {

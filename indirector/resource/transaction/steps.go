@@ -24,13 +24,10 @@ type steps struct {
 	as      string         // how that leaves the resource: "it is not refreshed"; may be ""
 }
 
-// usualSpans is how many spans a file has that is as it should be.
-const usualSpans = 10
-
 // newSteps returns the steps of a resource, and the context for what is done in them.
 func newSteps(ctx context.Context, t *transaction, r *Resource) (context.Context, *steps) {
 	s := &steps{t: t, r: r, stops: indirector.CodeStopsOf(ctx)}
-	ctx, s.span = traces.Series(ctx, usualSpans)
+	ctx, s.span = traces.Series(ctx)
 	return ctx, s
 }
 
@@ -76,6 +73,7 @@ func (s *steps) hold(step Step, property string, failed error) error {
 	if s.stops == nil || !s.stops.Armed() {
 		return nil
 	}
+	s.span.Show()
 	at := indirector.Code{Kind: string(step), Name: property, Of: s.r.Ref(), File: s.r.File, Line: int(s.r.Line)}
 	if failed != nil {
 		at.Kind, at.Name = indirector.StepFailed, stepName(step, property)

@@ -141,6 +141,7 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 	v.t.ctx, v.t.visiting = within, steps
 	defer func() {
 		steps.close()
+		steps.span.Finish()
 		v.t.ctx, v.t.visiting = was, nil
 	}()
 	if err := v.edit(wanted); err != nil {
