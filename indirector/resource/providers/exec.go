@@ -243,10 +243,10 @@ func (e *exec) command(ctx context.Context, s System, r *types.Resource, command
 			c.Argv = append(c.Argv, word.Text())
 		}
 		if !shell {
-			c.Argv[0] = program
+			c.Argv[0], c.Called = program, c.Argv[0]
 		}
 	case direct && !shell:
-		c.Argv = append([]string{program}, words[1:]...)
+		c.Argv, c.Called = append([]string{program}, words[1:]...), words[0]
 	default:
 		c.Shell = command.Text()
 	}
