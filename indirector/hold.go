@@ -373,6 +373,26 @@ type State struct {
 	Err     error
 	Code    *Code // with calls and variables; nil between steps
 	Home    Home
+	// Trier judges what is to be saved instead; nil if that is not known. It may only be asked
+	// while the request is held.
+	Trier Trier
+}
+
+// A Trier returns why an instance would be refused where a request saves it; nil if it would
+// not be, or that is not known.
+type Trier interface{ Try(Instance) error }
+
+type trierKey struct{}
+
+// WithTrier returns a context for the requests that save what t judges.
+func WithTrier(ctx context.Context, t Trier) context.Context {
+	return context.WithValue(ctx, trierKey{}, t)
+}
+
+// TrierOf returns what judges the instances of a request, or nil.
+func TrierOf(ctx context.Context) Trier {
+	t, _ := ctx.Value(trierKey{}).(Trier)
+	return t
 }
 
 // Plan predicts the rest of a stopped request, going on as req; nil is
@@ -390,6 +410,9 @@ func (s *Stop) Freeze() *State {
 	st := &State{
 		Point: s.Point, Done: s.Done, Last: s.Last, Request: *s.Request,
 		Value: s.Value, Served: s.Served, Err: s.Err, Home: s.Home(),
+	}
+	if s.call != nil {
+		st.Trier = TrierOf(s.call.ctx())
 	}
 	s.Look(func(t *traces.Trace) { st.Trace = t.Completed().Clone() })
 	if s.Code != nil {

@@ -192,7 +192,13 @@ func (d *draft) apply(st *indirector.State, e Edit) error {
 			return err
 		}
 		if r.Verb == indirector.Save {
-			r.Instance = v.(indirector.Instance)
+			inst := v.(indirector.Instance)
+			if st.Trier != nil {
+				if err := st.Trier.Try(inst); err != nil {
+					return err
+				}
+			}
+			r.Instance = inst
 		} else {
 			d.value, d.hasValue = v, true
 		}

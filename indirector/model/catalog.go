@@ -249,25 +249,60 @@ func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
 		}
 	}
 	index := newRefIndex(c.Resources)
+	aliases := map[[2]string]*Resource{}
 	for i := range c.Resources {
 		r := &c.Resources[i]
-		s := index.slot(r.Type, r.Title)
-		if *s != 0 {
-			return nil, duplicate(&c.Resources[*s-1], r)
+		if first := index.known(r.Type, r.Title, aliases); first != nil {
+			return nil, duplicate(first, r)
 		}
-		*s = int32(i + 1)
+		*index.slot(r.Type, r.Title) = int32(i + 1)
+		for _, alias := range aliasesIn(r.Parameters.Get("alias")) {
+			switch first := index.known(r.Type, alias, aliases); {
+			case first == nil:
+				aliases[[2]string{r.Type, alias}] = r
+			case first != r:
+				taken := data.OfStrings([]string{r.Type, alias}).Inspect()
+				return nil, errorf(aliasTaken, r.Ref(), data.InspectString(alias), declaredAt(r), taken, location(first))
+			}
+		}
 	}
 	return index, nil
+}
+
+// known is the resource that has a title, or an alias like it; nil if there is none.
+func (x *refIndex) known(typ, title string, aliases map[[2]string]*Resource) *Resource {
+	if s := *x.slot(typ, title); s != 0 {
+		return &x.resources[s-1]
+	}
+	return aliases[[2]string{typ, title}]
+}
+
+// aliasesIn are the texts in a value and its lists.
+func aliasesIn(v data.Value) []string {
+	var all []string
+	switch v.Kind() {
+	case data.String:
+		all = append(all, v.Str())
+	case data.List:
+		for _, x := range v.List() {
+			all = append(all, aliasesIn(x)...)
+		}
+	}
+	return all
 }
 
 // duplicate returns Puppet's error for a second resource of one reference. Rule
 // FMT-CAT-05.
 func duplicate(first, second *Resource) error {
-	at := location(first)
-	if at != "" {
-		at = " at" + at
+	return errorf(declaredTwice, first.Ref(), declaredAt(first), location(second))
+}
+
+// declaredAt is location after " at"; "" if it is unknown.
+func declaredAt(r *Resource) string {
+	if where := location(r); where != "" {
+		return " at" + where
 	}
-	return errorf(declaredTwice, first.Ref(), at, location(second))
+	return ""
 }
 
 // location returns the declaration's position, after a space; "" if unknown.

@@ -131,6 +131,8 @@ func TestReadersFailInPuppetsWords(t *testing.T) {
 		{"resource", `{"type":"x"}`, "No resource title provided in serialized data"},
 		{"resource", `{"type":"x","title":"y","tags":["no tag"]}`, "Invalid tag 'no tag'"},
 		{"catalog", `{"resources":[{"type":"A","title":"a","file":"f.pp","line":2},{"type":"a","title":"a","line":3}]}`, "Duplicate declaration: A[a] is already declared at (file: f.pp, line: 2); cannot redeclare (line: 3)"},
+		{"catalog", `{"resources":[{"type":"A","title":"a","parameters":{"alias":["a","c"]}},{"type":"A","title":"b","line":3,"parameters":{"alias":"c"}}]}`, `Cannot alias A[b] to "c" at (line: 3); resource ["A", "c"] already declared`},
+		{"catalog", `{"resources":[{"type":"A","title":"a","parameters":{"alias":"b"}},{"type":"A","title":"b"}]}`, "Duplicate declaration: A[a] is already declared; cannot redeclare"},
 		{"catalog", `{"resources":[{"type":"A","title":"a"}],"edges":[{"source":"A[a]","target":"A[b]"}]}`, `Could not intern from data: Could not find relationship target "A[b]" for A[a]`},
 		{"catalog", `{"resources":[{"type":"A","title":"a"}],"edges":[{"source":"A[a]","target":"A[a]","event":"ALL_EVENTS"}]}`, "You must pass a callback for non-NONE events"},
 		{"report", `{"host":"h","metrics":{},"logs":[{}],"resource_statuses":{}}`, "undefined method `intern' for nil:NilClass"},

@@ -14,6 +14,7 @@ const (
 	noTarget        = "Could not intern from data: Could not find relationship target %s for %s" // FMT-CAT-04
 	noCallback      = "You must pass a callback for non-NONE events"                             // FMT-CAT-04
 	declaredTwice   = "Duplicate declaration: %s is already declared%s; cannot redeclare%s"      // FMT-CAT-05
+	aliasTaken      = "Cannot alias %s to %s%s; resource %s already declared%s"                  // FMT-CAT-05
 	badTag          = "Invalid tag '%s'"                                                         // FMT-CAT-02
 	notAbsolute     = "Paths must be fully qualified"                                            // formats, 6
 	notRelative     = "Relative paths must not be fully qualified"                               // formats, 6

@@ -123,8 +123,11 @@ func (e *exec) Set(ctx context.Context, s System, r *types.Resource, _ string) e
 		code := data.OfString(status(result))
 		return slices.ContainsFunc(r.Should("returns"), func(want data.Value) bool { return want.Text() == code.Str() })
 	}
-	tries := max(r.Value("tries").Int(), 1)
-	for try := int64(1); try <= tries; try++ {
+	if v := r.Value("tries"); v.Kind() == data.Float {
+		return &indirector.Failure{Class: "NoMethodError", Message: "undefined method `times' for " + v.Text() + ":Float", Origin: "exec"}
+	}
+	tries := max(number(r.Value("tries")), 1)
+	for try := 1.0; try <= tries; try++ {
 		var err error
 		if result, err = e.run(ctx, s, r, r.Value("command")); errors.Is(err, ErrTimeout) {
 			return &indirector.Failure{Message: "Command exceeded timeout", Origin: "exec", Err: err}
@@ -160,11 +163,10 @@ func status(r Result) string {
 	return strconv.Itoa(r.Exit)
 }
 
+// number is an integer of any size, or a float.
 func number(v data.Value) float64 {
-	if v.Kind() == data.Float {
-		return v.Float()
-	}
-	return float64(v.Int())
+	f, _ := strconv.ParseFloat(v.Text(), 64)
+	return f
 }
 
 // show logs the output. Rule RES-EXEC-05.
@@ -234,12 +236,17 @@ func (e *exec) command(ctx context.Context, s System, r *types.Resource, command
 	}
 	switch words, direct := directly(command.Text()); {
 	case command.Kind() == data.List:
+		if shell { // for which all but the first are arguments of the script
+			c.Argv = []string{"/bin/sh", "-c"}
+		}
 		for _, word := range command.List() {
 			c.Argv = append(c.Argv, word.Text())
 		}
-		c.Argv[0] = program
+		if !shell {
+			c.Argv[0], c.Called = program, c.Argv[0]
+		}
 	case direct && !shell:
-		c.Argv = append([]string{program}, words[1:]...)
+		c.Argv, c.Called = append([]string{program}, words[1:]...), words[0]
 	default:
 		c.Shell = command.Text()
 	}
@@ -384,9 +391,13 @@ func (n *notify) Retrieve(ctx context.Context, s System, r *types.Resource) ([]d
 }
 
 func (n *notify) Set(_ context.Context, _ System, r *types.Resource, _ string) error {
-	line := Line{Level: r.Value("loglevel").Text(), Message: r.Value("message").Text()}
-	if r.Sensitive("message") {
+	message := r.Value("message")
+	line := Line{Level: r.Value("loglevel").Text(), Message: message.Text()}
+	switch {
+	case r.Sensitive("message"):
 		line.Message = "Sensitive [value redacted]"
+	case r.Value("withpath").Text() != "true" && message.Kind() == data.List:
+		line.Message = types.JoinWords(message.List(), " ")
 	}
 	if r.Value("withpath").Text() == "true" {
 		line.Resource, line.Property = r, "message"

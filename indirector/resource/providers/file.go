@@ -66,7 +66,7 @@ func (f *file) stat(ctx context.Context, s System, r *types.Resource) (info Info
 		f.log.note(r, "warning", "Could not stat; permission denied")
 		return info, false, nil
 	}
-	return info, err == nil, err
+	return info, err == nil, inRuby("rb_file_s_lstat", err)
 }
 
 func (f *file) Retrieve(ctx context.Context, s System, r *types.Resource) ([]data.Pair, error) {

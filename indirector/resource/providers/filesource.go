@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -105,6 +104,17 @@ func (f *file) query(s System, r *types.Resource) Query {
 	return q
 }
 
+// find is look for a source that is named: a link to nothing is none.
+func (f *file) find(ctx context.Context, s System, source string, q Query) (*Source, error) {
+	m, err := f.look(ctx, s, source, q)
+	if err == nil && m != nil && m.Kind == "link" && localPath(source) != "" {
+		if _, err := s.Stat(ctx, localPath(source)); err != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return m, err
+}
+
 // look finds one source; nil if it is not there.
 func (f *file) look(ctx context.Context, s System, source string, q Query) (*Source, error) {
 	at := localPath(source)
@@ -119,11 +129,8 @@ func (f *file) look(ctx context.Context, s System, source string, q Query) (*Sou
 		stat = s.Stat
 	}
 	info, err := stat(ctx, at)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, inRuby("rb_file_s_lstat", err)
+		return nil, ctx.Err() // Ruby asks only whether it is there
 	}
 	m := &Source{URL: source, Relative: ".", Kind: info.Kind, UID: info.UID, GID: info.GID, Mode: info.Mode}
 	switch info.Kind {
@@ -154,7 +161,7 @@ func (f *file) source(ctx context.Context, s System, r *types.Resource) (*Source
 	}
 	q := f.query(s, r)
 	for _, v := range elements(r.Value("source")) {
-		m, err := f.look(ctx, s, v.Text(), q)
+		m, err := f.find(ctx, s, v.Text(), q)
 		if err != nil {
 			return nil, failure("Could not retrieve file metadata for %s: %w", v.Text(), err)
 		}
@@ -173,7 +180,7 @@ func (f *file) source(ctx context.Context, s System, r *types.Resource) (*Source
 // adopt gives r what its source has: kind, content, and owner, group and mode if they are
 // to be copied.
 func (f *file) adopt(ctx context.Context, s System, r *types.Resource) error {
-	if !r.Has("source") || r.Managed("checksum_value") {
+	if !r.Has("source") || r.Has("checksum_value") {
 		return nil
 	}
 	m, err := f.source(ctx, s, r)
@@ -384,7 +391,7 @@ func (f *file) search(ctx context.Context, s System, r *types.Resource, source s
 	if at == "" && f.remote != nil {
 		return f.remote.Search(ctx, source, q)
 	}
-	top, err := f.look(ctx, s, source, q)
+	top, err := f.find(ctx, s, source, q)
 	if err != nil || top == nil {
 		return nil, err
 	}

@@ -194,8 +194,8 @@ func (t *tidy) removes(ctx context.Context, s System, r *types.Resource, name st
 	if err != nil || declared(r, types.All()["file"], name) || info.Kind == "directory" && !isTrue(r.Value("rmdirs")) {
 		return false
 	}
-	if patterns := elements(r.Value("matches")); len(patterns) > 0 &&
-		!slices.ContainsFunc(patterns, func(p data.Value) bool { return fnmatch.Match("x"+p.Text(), "x"+path.Base(name)) }) { // names that begin with a dot, too
+	if r.Has("matches") &&
+		!slices.ContainsFunc(elements(r.Value("matches")), func(p data.Value) bool { return fnmatch.Match("x"+p.Text(), "x"+path.Base(name)) }) { // names that begin with a dot, too
 		return false
 	}
 	age, size := r.Value("age"), r.Value("size")

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 
 	"indirtui/indirector"
 	"indirtui/indirector/data"
@@ -69,7 +70,7 @@ type flat struct{ log logger }
 
 func (flat) read(ctx context.Context, s System, target string) (string, error) {
 	text, err := s.ReadFile(ctx, target)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return "", nil
 	}
 	if err != nil {
@@ -399,11 +400,8 @@ func (l *list) flush(ctx context.Context, s System, target string) error {
 			records = append(records, rec)
 		}
 	}
-	if !slices.Contains(l.kept, target) {
-		if err := l.store.keep(ctx, s, target); err != nil {
-			return err
-		}
-		l.kept = append(l.kept, target)
+	if err := l.backUp(ctx, s, target); err != nil {
+		return err
 	}
 	text, err := l.format.Write(records, s.Now())
 	if own := (*listfile.FormatError)(nil); errors.As(err, &own) {
@@ -413,4 +411,16 @@ func (l *list) flush(ctx context.Context, s System, target string) error {
 		return &indirector.Failure{Class: "ArgumentError", Message: err.Error()}
 	}
 	return l.store.write(ctx, s, target, text, cmp.Or(l.mode, 0o600))
+}
+
+// backUp keeps what a target is before it is written for the first time.
+func (l *list) backUp(ctx context.Context, s System, target string) error {
+	if slices.Contains(l.kept, target) {
+		return nil
+	}
+	if err := l.store.keep(ctx, s, target); err != nil {
+		return err
+	}
+	l.kept = append(l.kept, target)
+	return nil
 }

@@ -2,8 +2,6 @@ package providers
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,7 +38,7 @@ func (k *sshkey) Instances(ctx context.Context, s System) ([]Instance, error) {
 		is := &all[i]
 		at := slices.IndexFunc(is.Properties, func(p data.Pair) bool { return p.Key.Str() == "type" })
 		typ := is.Properties[at].Value
-		is.Namevars = []data.Pair{data.P("name", data.OfString(is.Name)), data.P("type", typ)}
+		is.Namevars = []data.Pair{data.P("name", data.OfString(is.Name))} // the type is read from the title
 		is.Properties = slices.Delete(is.Properties, at, at+1)
 		is.Name += "@" + typ.Text()
 	}
@@ -261,41 +259,4 @@ func (m *mount) Refresh(ctx context.Context, s System, r *types.Resource) error 
 		return err
 	}
 	return m.mount(ctx, s, r)
-}
-
-// Keys are in files of their users, and written by them. Rule RES-LIST-04.
-func newAuthorizedKey(log logger) Provider {
-	l := newList(list{format: listfile.AuthorizedKeys, mode: 0o600, log: log, fields: []string{"options", "type", "key"}})
-	l.ready = func(ctx context.Context, s System, r *types.Resource, target string) error {
-		user := first(r.Should("user")).Text()
-		if user == "" {
-			return &indirector.Failure{Message: "Cannot write SSH authorized keys without user"}
-		}
-		account, ok, err := s.User(ctx, user)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !ok:
-			return &indirector.Failure{Message: fmt.Sprintf("User '%s' does not exist", user)}
-		case target == "": // the user had no home when the resource was made
-			return &indirector.Failure{Message: "Path is nil"}
-		}
-		l.store = flat{l.log}
-		if r.Value("drop_privileges").Truthy() {
-			l.store = keys{flat{l.log}, Owner{account.UID, account.GID}}
-		}
-		return nil
-	}
-	return l
-}
-
-// keys is flat, and written as a user.
-type keys struct {
-	flat
-	owner Owner
-}
-
-func (k keys) write(ctx context.Context, s System, target, text string, _ fs.FileMode) error {
-	return k.wrote(target, s.ReplaceAs(ctx, target, []byte(text), k.owner))
 }

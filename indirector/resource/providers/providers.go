@@ -59,8 +59,7 @@ type (
 // An Instance is a resource that was found by listing.
 type Instance struct {
 	Name string
-	// Namevars are those that differ from the name, in the type's order: the type and
-	// name of a sshkey. Mostly there are none.
+	// Namevars are those that differ from what is read from the name. Mostly there are none.
 	Namevars []data.Pair
 	// Properties are all that were found, ensure first. If there are none, Retrieve
 	// finds them.

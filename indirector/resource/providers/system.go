@@ -33,6 +33,7 @@ type System interface {
 // RES-PROV-04.
 type Command struct {
 	Argv   []string
+	Called string // what the program finds as its own name, without a umask; "" is Argv[0]
 	Shell  string // given to /bin/sh -c in place of Argv
 	Stdin  []byte
 	Env    []string // added to the environment

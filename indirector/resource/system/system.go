@@ -172,6 +172,9 @@ func (s *System) command(ctx context.Context, c *providers.Command) *exec.Cmd {
 		argv = append([]string{"/bin/sh", "-c", fmt.Sprintf(`umask %03o; exec "$@"`, *c.Umask), "sh"}, argv...)
 	}
 	run := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	if c.Called != "" && c.Umask == nil {
+		run.Args[0] = c.Called
+	}
 	run.Dir = c.Dir
 	run.Env = child.Environment()
 	if c.Locale {

@@ -220,6 +220,7 @@ func (s *System) Run(ctx context.Context, c providers.Command) (providers.Result
 
 func (s *System) answer(ctx context.Context, c providers.Command, line string) (providers.Result, error) {
 	if s.c.Commands == nil {
+		c.Dir = or(c.Dir, filepath.Dir(s.Root)) // what a command leaves behind is left there
 		return s.System.Run(ctx, c)
 	}
 	s.mu.Lock()

@@ -3,18 +3,29 @@ package transaction
 import (
 	"slices"
 
+	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/resource/types"
 )
 
-// auditEvent makes an event of a watched property one of an audit. Rule RES-AUD-01.
-func (a *application) auditEvent(e *event, name string) {
+// auditEvent makes an event of a watched property one of an audit. Puppet cannot print a mode
+// that was never recorded. Rule RES-AUD-01.
+func (a *application) auditEvent(e *event, name string) error {
+	if a.r.Type == "File" && name == "mode" && a.was[name].IsNil() {
+		return noMethod("undefined method `rjust' for nil:NilClass")
+	}
 	e.Audited = true
 	e.Status = "audit"
 	if !data.Equal(a.was[name], a.is[name]) {
 		e.Message = "audit change: previously recorded value " + a.shown(name, e.Historic, false) +
 			" has been changed to " + a.shown(name, e.PreviousValue, false)
 	}
+	return nil
+}
+
+// noMethod is an error of Ruby that Puppet does not expect.
+func noMethod(message string) error {
+	return &indirector.Failure{Class: "NoMethodError", Message: message}
 }
 
 // auditNote is what the message of a change has at its end if the property is watched.
@@ -26,21 +37,27 @@ func (a *application) auditNote(name string, audited bool) string {
 	return " (previously recorded value was " + a.shown(name, was, false) + ")"
 }
 
-// audit reports watched properties that changed by themselves. Rule RES-AUD-01.
-func (a *application) audit() {
+// audit reports watched properties that changed by themselves. Puppet fails at a parameter,
+// which it takes for a property. Rule RES-AUD-01.
+func (a *application) audit() error {
 	for _, name := range a.audited {
 		was, known := a.was[name]
 		switch {
+		case !known && !(a.isProperty(name) && a.r.RAL.Has(name)):
+			return noMethod("private method `format' called for nil:NilClass")
 		case !known:
 			a.log.ofProperty(a.r, name, "notice", "audit change: newly-recorded value "+a.recorded(name))
 		case !data.Equal(was, a.is[name]) && !slices.Contains(a.synced, name):
 			e := a.newEvent(name, a.is[name])
-			a.auditEvent(e, name)
+			if err := a.auditEvent(e, name); err != nil {
+				return err
+			}
 			a.logEvent(name, e)
 			e.stringify(a.r)
 			a.s.add(e)
 		}
 	}
+	return nil
 }
 
 func (a *application) recorded(name string) string {

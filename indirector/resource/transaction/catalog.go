@@ -214,7 +214,7 @@ func (c *Catalog) insert(r *Resource, index int) error {
 		return nil
 	}
 	for _, v := range r.RAL.Value("alias").List() {
-		if alias := v.Text(); alias != r.Title {
+		if alias := v.Text(); v.Kind() == data.String && alias != r.Title { // what is no text is found by none
 			if err := c.alias(r, alias, v.Inspect()); err != nil {
 				return err
 			}

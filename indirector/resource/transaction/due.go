@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -72,8 +73,8 @@ func periodPassed(s *types.Resource, period string, before, now time.Time) bool 
 		return false
 	}
 	if s.Value("periodmatch").Text() != "number" {
-		repeat := max(s.Value("repeat").Int(), 1)
-		return now.Unix()-before.Unix() >= int64(periods[period].Seconds())/repeat
+		repeat, _ := strconv.ParseFloat(s.Value("repeat").Text(), 64) // of any size
+		return repeat == 0 || float64(now.Unix()-before.Unix()) >= math.Floor(periods[period].Seconds()/repeat)
 	}
 	switch period {
 	case "hourly":

@@ -69,7 +69,9 @@ func (a *application) run() error {
 	}
 	if a.r.RAL != nil {
 		a.changeAll()
-		a.audit()
+		if err := a.audit(); err != nil {
+			return err
+		}
 		a.remember()
 	}
 	if a.done != nil && a.done.Err != nil {
@@ -126,7 +128,7 @@ func (a *application) changeAll() {
 		a.adopt()
 		return
 	}
-	if a.r.RAL.Managed("ensure") && a.sync("ensure") {
+	if a.sync("ensure") {
 		return
 	}
 	if ensure, ok := a.is["ensure"]; ok && isAbsent(ensure) {
@@ -161,10 +163,10 @@ func checksOf(r *types.Resource) []string {
 // sync makes one property what it should be, and reports whether there was something to
 // do about it.
 func (a *application) sync(name string) bool {
-	if !a.r.RAL.Managed(name) {
+	is := a.is[name]
+	if !a.r.RAL.Wanted(name, is).Truthy() { // not managed, or false, or one of no values
 		return false
 	}
-	is := a.is[name]
 	same, err := a.inSync(name, is)
 	if err == nil && same {
 		return false
@@ -180,7 +182,7 @@ func (a *application) sync(name string) bool {
 	e := a.newEvent(name, is)
 	audited := slices.Contains(a.audited, name)
 	if audited && err == nil {
-		a.auditEvent(e, name)
+		err = a.auditEvent(e, name)
 	}
 	switch {
 	case err != nil:

@@ -268,6 +268,34 @@ func TestWrongValue(t *testing.T) {
 	}
 }
 
+// TestWrongInstance judges another resource when it is given, before the terminus has it.
+func TestWrongInstance(t *testing.T) {
+	t.Parallel()
+	h := newHolding(t, "key=probe/a before terminus")
+	done := h.start(t)
+	held := h.await(t, done)
+	for value, want := range map[string]string{
+		`{"type":"Probe","title":"a","parameters":{"one":"y","none":1}}`:          "no parameter named 'none'",
+		`{"type":"Probe","title":"a","parameters":{"one":"y","loglevel":"loud"}}`: `Parameter loglevel failed on Probe[a]: Invalid value "loud". Valid values are debug, info, notice, warning, err, alert, emerg, crit, verbose. (file: /site.pp, line: 1)`,
+		`{"type":"Probe","title":"b","parameters":{"one":"y"}}`:                   `apply "Probe[b]": it is the turn of "Probe[a]" in this run`,
+	} {
+		if _, err := h.Edit(held.ID, debugger.Edit{Name: "value", Value: value}); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", value, err, want)
+		}
+	}
+	now, err := h.Edit(held.ID, debugger.Edit{Name: "value", Value: `{"type":"Probe","title":"a","parameters":{"one":"y"}}`})
+	if err != nil || len(now.Changes) != 1 {
+		t.Errorf("it has %v, %v", now.Changes, err)
+	}
+	if err := h.Resume(held.ID, debugger.Continue); err != nil {
+		t.Error(err)
+	}
+	<-done
+	if got, want := h.outcomes(t)[0], "a chg out-of-sync(one)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // start begins a run, and returns what is closed at its end.
 func (h *holding) start(t *testing.T) (done chan struct{}) {
 	t.Helper()

@@ -26,6 +26,8 @@ func unresolved(ctx context.Context, v data.Value) (data.Value, error) {
 		return data.OfHash([]data.Pair{data.P("__ptype", data.OfString(name)), data.P("__pvalue", inner)}), err
 	case name == "Default":
 		return data.OfSymbol("default"), nil
+	case name == "" && (v.Kind() == data.List || v.Kind() == data.Hash):
+		return v.Map(func(x data.Value) data.Value { x, _ = unresolved(ctx, x); return x }), nil
 	case name != "":
 		return data.OfRich(object{name, data.OfHash(slices.DeleteFunc(slices.Clone(v.Hash()), func(p data.Pair) bool { return p.Key.Str() == "__ptype" }))}), nil
 	}

@@ -51,7 +51,9 @@ func reportRowOf(t *testing.T, p place, result *transaction.Result, full bool) *
 	}
 	if full {
 		row.CachedCatalogStatus, row.Environment, row.ReportFormat = r.CachedCatalogStatus, r.Environment, int(r.Format)
-		row.ConfigurationVersion = float64(r.ConfigurationVersion.Int())
+		if v := r.ConfigurationVersion; !v.IsNil() {
+			row.ConfigurationVersion = float64(v.Int())
+		}
 		row.MetricLabels = map[string]map[string]string{}
 	}
 	for _, m := range r.Metrics {

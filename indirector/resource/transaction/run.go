@@ -56,7 +56,9 @@ func Run(ctx context.Context, c *model.Catalog, o Options) *Result {
 	return result
 }
 
-// earlier adds what an agent has done before it has a catalog.
+// earlier adds what an agent has done before it has a catalog. Puppet's may have more:
+// plugin_sync (here plugins are not copied), node_retrieval (no server is asked for the
+// environment alone) and resubmit_facts (facts are not sent again behind a run).
 func (t *transaction) earlier() {
 	if t.Startup > 0 {
 		t.time("startup_time", t.Startup)

@@ -50,12 +50,14 @@ func ReadSettings(h types.Host) Settings {
 }
 
 // splitTags reads a list of tags. They are not split at "::" here. Rule RES-SKIP-01.
+// splitTags splits as Ruby does: what is empty at the end is dropped.
 func splitTags(s string) []string {
 	var tags []string
-	for tag := range strings.SplitSeq(s, ",") {
-		if tag = strings.ToLower(strings.TrimSpace(tag)); tag != "" {
-			tags = append(tags, tag)
-		}
+	for tag := range strings.SplitSeq(strings.TrimRight(s, ", \t\n"), ",") {
+		tags = append(tags, strings.ToLower(strings.TrimSpace(tag)))
+	}
+	if len(tags) == 1 && tags[0] == "" {
+		return nil
 	}
 	return tags
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"indirtui/indirector"
 	"indirtui/indirector/resource/types"
 )
 
@@ -82,11 +83,14 @@ func (t *transaction) bySchedule(r *Resource) (skip, error) {
 	if checked.IsZero() {
 		checked = time.Unix(0, 0)
 	}
-	if due(s.RAL, checked.Truncate(time.Second), t.System.Now()) {
-		return skip{}, nil
+	if !due(s.RAL, checked.Truncate(time.Second), t.System.Now()) {
+		t.log.resource(r, "debug", "Not scheduled")
+		return skip{because: BySchedule, detail: name.Text()}, nil
 	}
-	t.log.resource(r, "debug", "Not scheduled")
-	return skip{because: BySchedule, detail: name.Text()}, nil
+	if s.RAL.Has("period") && s.RAL.Value("repeat").Text() == "0" && s.RAL.Value("periodmatch").Text() == "distance" {
+		return skip{}, &indirector.Failure{Class: "ZeroDivisionError", Message: "divided by 0"}
+	}
+	return skip{}, nil
 }
 
 // propagate collects the failed dependencies of a resource: those that it waits for and

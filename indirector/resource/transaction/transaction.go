@@ -189,6 +189,11 @@ func (t *transaction) evaluate() error {
 	if cycles := g.Cycles(); len(cycles) > 0 {
 		return t.failCycles(cycles)
 	}
+	for _, tag := range slices.Concat(t.SkipTags, t.Tags) {
+		if !types.ValidTag(tag) {
+			return failf("Invalid tag '%s'", tag)
+		}
+	}
 	if err := t.walk(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"indirtui/indirector"
 	"indirtui/indirector/data"
 	"indirtui/indirector/model"
+	"indirtui/indirector/resource/types"
 	"indirtui/traces"
 )
 
@@ -56,17 +57,37 @@ func (t *Taken) Applied() *indirector.Applied {
 	return a
 }
 
-type visitKey struct{}
-
 // VisitOf returns the visit of a run that a request belongs to, or nil.
 func VisitOf(ctx context.Context) *Visit {
-	v, _ := ctx.Value(visitKey{}).(*Visit)
+	v, _ := indirector.TrierOf(ctx).(*Visit)
 	return v
 }
 
 // Context returns a context by which a terminus finds the visit.
 func (v *Visit) Context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, visitKey{}, v)
+	return indirector.WithTrier(ctx, v)
+}
+
+// Try implements [indirector.Trier]: what Take would refuse, nothing is changed by. Instances
+// that are no resources are those of other requests, which the resource makes.
+func (v *Visit) Try(inst indirector.Instance) error {
+	wanted, ok := inst.(*model.Resource)
+	if !ok || v.taken {
+		return nil
+	}
+	if err := v.mine(wanted); err != nil || v.r.RAL == nil {
+		return err
+	}
+	return v.edit(v.r.RAL.Trial(), wanted)
+}
+
+// mine reports that an instance is of another resource. Of v.r the title may be another: a
+// type may have its own.
+func (v *Visit) mine(wanted *model.Resource) error {
+	if !strings.EqualFold(wanted.Type, v.wanted.Type) || wanted.Title != v.wanted.Title {
+		return fmt.Errorf("apply %q: it is the turn of %q in this run", wanted.Ref(), v.wanted.Ref())
+	}
+	return nil
 }
 
 // Wanted is the resource as the catalog has it. It belongs to the Visit.
@@ -125,11 +146,11 @@ func (r *Resource) wanted() *model.Resource {
 // while the request was held. The steps are spans of the request of ctx. The error is the
 // failure of the resource.
 func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error) {
-	switch {
-	case v.taken:
+	if v.taken {
 		return Taken{}, fmt.Errorf("apply %q: this run has done so", v.r.Ref())
-	case !strings.EqualFold(wanted.Type, v.wanted.Type) || wanted.Title != v.wanted.Title: // of v.r it may be another: a type may have its own
-		return Taken{}, fmt.Errorf("apply %q: it is the turn of %q in this run", wanted.Ref(), v.wanted.Ref())
+	}
+	if err := v.mine(wanted); err != nil {
+		return Taken{}, err
 	}
 	v.taken = true
 	if v.t.Stop != nil && v.t.Stop() { // it waited until the run was to end
@@ -144,7 +165,7 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 		steps.span.Finish()
 		v.t.ctx, v.t.visiting = was, nil
 	}()
-	if err := v.edit(wanted); err != nil {
+	if err := v.edit(v.r.RAL, wanted); err != nil {
 		v.t.propagate(v.r)
 		v.t.failBecause(v.t.status(v.r), err)
 		return Taken{}, err
@@ -155,14 +176,14 @@ func (v *Visit) Take(ctx context.Context, wanted *model.Resource) (Taken, error)
 	return v.outcome(steps)
 }
 
-// edit takes over what was edited.
-func (v *Visit) edit(wanted *model.Resource) error {
-	if wanted == v.wanted || v.r.RAL == nil {
+// edit gives r, which may be nil, what was edited.
+func (v *Visit) edit(r *types.Resource, wanted *model.Resource) error {
+	if wanted == v.wanted || r == nil {
 		return nil
 	}
 	for _, p := range v.wanted.Parameters.Hash() {
 		if _, kept := wanted.Parameters.Lookup(p.Key.Str()); !kept {
-			v.r.RAL.Unset(p.Key.Str())
+			r.Unset(p.Key.Str())
 		}
 	}
 	for _, p := range wanted.Parameters.Hash() {
@@ -170,14 +191,14 @@ func (v *Visit) edit(wanted *model.Resource) error {
 		if was, _ := v.wanted.Parameters.Lookup(name); data.Equal(was, p.Value) {
 			continue
 		}
-		if v.r.RAL.Type.Attribute(name) == nil {
+		if r.Type.Attribute(name) == nil {
 			return failf("no parameter named '%s'", name)
 		}
-		if err := v.r.RAL.Set(name, p.Value); err != nil {
+		if err := r.Set(name, p.Value); err != nil {
 			return err
 		}
 	}
-	return v.r.RAL.Validate()
+	return r.Validate()
 }
 
 // outcome is what the status of the resource has.

@@ -39,7 +39,7 @@ func cronType() *Type {
 			{
 				Name: "environment", Doc: "Variables, as NAME=value.", Validate: validateCronEnvironment, InSync: cronEnvironmentInSync,
 				Wanted:     func(_ *Resource, should []data.Value, _ data.Value) data.Value { return data.OfList(should) },
-				ShowShould: func(_ *Resource, v data.Value) string { return joinWords(list(v), ",") },
+				ShowShould: func(_ *Resource, v data.Value) string { return JoinWords(list(v), ",") },
 			},
 			{Name: "user", Doc: "The user whose crontab it is.", Default: func(r *Resource) (data.Value, bool) {
 				return currentUser(r.Host), r.Provider == nil

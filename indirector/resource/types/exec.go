@@ -155,13 +155,16 @@ func validateEnvironment(_ *Resource, v data.Value) error {
 	return nil
 }
 
-var octalUmask = regexp.MustCompile(`(?m)^0?[0-7]{1,4}$`)
+var (
+	octalUmask   = regexp.MustCompile(`(?m)^0?[0-7]{1,4}$`)
+	leadingOctal = regexp.MustCompile(`^\s*[0-7]+`)
+)
 
 func mungeUmask(_ *Resource, v data.Value) (data.Value, error) {
 	if v.Kind() != data.String || !octalUmask.MatchString(v.Str()) {
 		return v, refuse("The umask specification is invalid: %s", v.Inspect())
 	}
-	n, _ := strconv.ParseInt(octalUmask.FindString(v.Str()), 8, 64)
+	n, _ := strconv.ParseInt(strings.TrimSpace(leadingOctal.FindString(v.Str())), 8, 64) // Ruby's to_i: the first line counts
 	return data.OfInt(n), nil
 }
 
@@ -202,7 +205,7 @@ func mungeTrySleep(_ *Resource, v data.Value) (data.Value, error) {
 	}
 	n, ok := float(v)
 	if !ok {
-		return v, badArgument("%s is not a number", v.Inspect())
+		return v, badArgument("invalid value for Float(): %s", v.Inspect())
 	}
 	if n < 0 {
 		return v, badArgument("try_sleep cannot be a negative number")

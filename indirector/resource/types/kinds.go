@@ -138,7 +138,7 @@ func listed(a Attribute, l listing) *Attribute {
 		if isAbsent(v) {
 			return Display(v)
 		}
-		return joinWords(l.split(v), l.separator)
+		return JoinWords(l.split(v), l.separator)
 	}
 	return &a
 }
@@ -172,11 +172,11 @@ func (l listing) join(words []data.Value) string {
 		words = slices.Clone(words)
 		slices.SortFunc(words, func(a, b data.Value) int { return strings.Compare(a.Text(), b.Text()) })
 	}
-	return joinWords(words, l.separator)
+	return JoinWords(words, l.separator)
 }
 
-// joinWords joins texts, and those of lists among them.
-func joinWords(words []data.Value, separator string) string {
+// JoinWords joins texts, and those of lists among them, as Ruby's join does.
+func JoinWords(words []data.Value, separator string) string {
 	var texts []string
 	for _, w := range flat(data.OfList(words)) {
 		texts = append(texts, w.Text())

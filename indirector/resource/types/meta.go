@@ -106,10 +106,16 @@ func mungeTag(r *Resource, v data.Value) (data.Value, error) {
 	for _, t := range flat(v) {
 		tags = append(tags, word(t))
 	}
-	return data.OfList(list(v)), r.Tag(tags...)
+	if err := r.Tag(tags...); err != nil {
+		return v, r.at(err)
+	}
+	return data.OfList(list(v)), nil
 }
 
 var validTag = regexp.MustCompile(`\A[\p{L}\p{M}\p{Nd}_][\p{L}\p{M}\p{Nd}_:.-]*\n?\z`)
+
+// ValidTag reports whether a text can be a tag.
+func ValidTag(tag string) bool { return validTag.MatchString(tag) }
 
 // Tag adds tags, in lower case, and the parts of qualified ones.
 func (r *Resource) Tag(tags ...string) error {
