@@ -35,12 +35,15 @@ module IndirtuiProbe
   }.each { |name, file| autoload name, File.join(HOME, file + '.rb') }
 
   # Sees classes as they are made. A TracePoint for their ends would slow down all that
-  # is loaded afterwards.
+  # is loaded afterwards, and so would constants here, which Ruby looks up again, and keeps,
+  # after each class that it has named. All classes of PLACES come directly from Object.
   module Inherited
-    def inherited(c)
-      super
-      coming = IndirtuiProbe.coming
-      IndirtuiProbe.seen(c) if coming && (!coming.empty? || PLACES.key?(c.name))
+    probe = IndirtuiProbe
+    object = Object
+    define_method(:inherited) do |c|
+      super(c)
+      coming = probe.coming
+      probe.seen(c) if coming && (object.equal?(self) || !coming.empty?)
     end
     private :inherited
   end
@@ -83,21 +86,26 @@ module IndirtuiProbe
 
     # Waits for Puppet's classes.
     def wait
+      @places = PLACES
       @coming = {}
       Object.singleton_class.send(:prepend, Inherited)
     end
 
     # A class is made. Those before it are hooked once they have their methods.
     def seen(c)
-      coming = @coming or return
-      @coming = nil # the probe has classes, too
-      coming.delete_if { |place, owner| there?(place, owner) && install(place) } unless coming.empty?
-      place = PLACES[c.name]
-      coming[place] = c if place
+      coming = @coming
+      hook_those(coming) unless coming.empty?
+      return unless (place = @places[c.name])
+      coming[place] = c
     rescue Fault => e
       fault(e)
+    end
+
+    def hook_those(coming)
+      @coming = nil # the probe has classes, too
+      coming.delete_if { |place, owner| there?(place, owner) && (install(place) || true) }
     ensure
-      @coming = coming if coming && !@late
+      @coming = coming unless @late
     end
 
     # This is Puppet Server: which requests come in is of interest from the first one on.
