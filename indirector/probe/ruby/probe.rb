@@ -29,8 +29,8 @@ module IndirtuiProbe
   LAST = { :indirection => :save, :log => :newmessage, :http => :execute_streaming, :configurer => :run }.freeze
   # What is loaded when it is first needed: most runs of Puppet's commands ask little.
   {
-    :Hooks => 'hooks', :Link => 'link', :Local => 'local', :Text => 'text', :Places => 'places', :Routes => 'routes', :Settings => 'settings', :Choice => 'routes',
-    :Route => 'routes', :Taps => 'taps', :Exchanges => 'taps', :Logs => 'taps', :Redact => 'redact', :Steps => 'steps', :Request => 'request',
+    :Hooks => 'hooks', :Notes => 'hooks', :Link => 'link', :Local => 'local', :Text => 'text', :Places => 'places', :Routes => 'routes', :Settings => 'settings', :Choice => 'routes',
+    :Route => 'routes', :Taps => 'taps', :Exchanges => 'taps', :Logs => 'taps', :Redact => 'redact', :Steps => 'steps', :Request => 'request', :Requests => 'requests', :Left => 'requests',
     :Values => 'values', :Hold => 'hold', :Swaps => 'inside', :Work => 'work', :Clues => 'clues', :Unused => 'unused', :Pool => 'pool'
   }.each { |name, file| autoload name, File.join(HOME, file + '.rb') }
 
@@ -139,7 +139,7 @@ module IndirtuiProbe
     # Older versions of Puppet ask over connections of their own.
     def no_client
       @no_client = true
-      Hooks.lacking('Puppet::HTTP::Client', :execute_streaming)
+      Hooks::Inside.lacking('Puppet::HTTP::Client', :execute_streaming)
     end
 
     # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.
