@@ -86,17 +86,16 @@ module IndirtuiProbe
 
     # Waits for Puppet's classes.
     def wait
-      @places = PLACES
       @coming = {}
       Object.singleton_class.send(:prepend, Inherited)
     end
 
     # A class is made. Those before it are hooked once they have their methods.
     def seen(c)
-      coming = @coming
+      coming = @coming or return
       hook_those(coming) unless coming.empty?
-      return unless (place = @places[c.name])
-      coming[place] = c
+      place = PLACES[c.name]
+      coming[place] = c if place
     rescue Fault => e
       fault(e)
     end
