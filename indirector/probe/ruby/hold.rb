@@ -256,7 +256,7 @@ module IndirtuiProbe
     # Another terminus or cache for this request alone.
     def own(r, v, changed)
       return unless v['terminus'] || v['cache']
-      Hooks.swappable
+      Hooks::Inside.swappable
       if v['terminus']
         r.own_terminus = v['terminus'].to_sym
         changed << "terminus: #{v['terminus']}"
@@ -292,7 +292,7 @@ module IndirtuiProbe
       off = slot == :cache && %w[off none].include?(m['to'])
       return refuse('swap', m['swap'], 'it is for a thread, and names none') if m['for'] == 'thread' && !m['thread']
       indirection.validate_terminus_class(m['to'].to_s.to_sym) unless off
-      Hooks.swappable
+      Hooks::Inside.swappable
       was = slot == :cache ? indirection.cache_class : indirection.terminus_class
       @lock.synchronize do
         @swaps = @swaps.merge(m['swap'] => [indirection, slot, off ? :off : m['to'].to_s.to_sym, m['for'] == 'thread' ? m['thread'] : nil])

@@ -1,6 +1,58 @@
 # What goes around Puppet's methods inside of requests, once there is a listener.
 module IndirtuiProbe
   module Hooks
+    module Inside
+      # Names of Puppet that are not public, and what is not seen without each.
+      PRIVATE = [
+        ['Puppet::Indirector::Indirection', :prepare, 'routes, authorization and validation are not seen'],
+        ['Puppet::Indirector::Indirection', :check_authorization, 'authorization is not seen'],
+        ['Puppet::Indirector::Indirection', :find_in_cache, 'reads of caches are not told apart from termini'],
+        ['Puppet::Indirector::Indirection', :terminus, 'termini are not seen'],
+        ['Puppet::HTTP::Client', :execute_streaming, 'exchanges below REST are not seen'],
+        ['Puppet::Util::Log', :newmessage, 'log lines are not seen'],
+        ['Puppet::Util::Execution', :execute, 'commands of termini are not seen'],
+        ['Puppet::Util::Execution', :execute_posix, 'what commands write to their standard error is not seen'],
+        ['Puppet::FileSystem', :read, 'files that termini read are not seen'],
+        ['Puppet::FileSystem', :replace_file, 'files that termini write are not seen'],
+        ['Puppet::FileSystem', :unlink, 'files that termini remove are not seen'],
+        ['Puppet::Configurer', :run, 'requests of a run are joined only where Puppet names the run']
+      ].freeze
+
+      class << self
+        def lacking(owner, name)
+          found = PRIVATE.find { |o, n, _| o == owner && n == name }
+          IndirtuiProbe.lacks << ["#{owner}##{name}", found ? found[2] : 'is not seen']
+        end
+
+        # There is a request, and a listener: what is inside of requests is hooked.
+        def attached
+          return if @attached || !IndirtuiProbe.installed[:indirection]
+          @attached = true
+          c = ::Puppet::Indirector::Indirection
+          [[PrepareHook, :prepare], [AuthorizeHook, :check_authorization], [CacheHook, :find_in_cache], [TerminusHook, :terminus]].each do |mod, name|
+            Hooks.prepend_to(c, mod, [name])
+          end
+          Work.hook
+        end
+
+        # The other side wants other termini: what Puppet asks for them is hooked.
+        def swappable
+          return if @swappable
+          @swappable = true
+          ::Puppet::Indirector::Indirection.send(:prepend, Swapped)
+        end
+      end
+    end
+
+    # Errors that Puppet logs and goes on.
+    module ExceptionHook
+      def log_exception(*args)
+        r = IndirtuiProbe.top
+        r.logged(args[0]) if r
+        super(*args)
+      end
+    end
+
     # The end of a request, where the other side may stop it a last time.
     module Ends
       def self.caller(r, result)

@@ -399,7 +399,7 @@ module IndirtuiProbe
       line = "{\"bye\":1,\"faults\":#{IndirtuiProbe.faults},\"last\":#{Text.json(IndirtuiProbe.last.to_s)},\"requests\":#{@requests},\"exit\":#{status}}"
       flush_logs
       @lock.synchronize do
-        append(line, true)
+        @buffer << line << "\n" # no thread is needed for that any more
         flush
         till = IndirtuiProbe.now + 2_000_000_000
         patience = alive? ? 1 : 0.1

@@ -34,8 +34,7 @@ module IndirtuiProbe
 
       # The action of a face that runs: "catalog download". Those for all indirections are
       # in one file.
-      def face(indirection)
-        frames = caller_locations(2, 40)
+      def face(indirection, frames)
         action = frames.find { |l| l.path.to_s =~ %r{/puppet/interface/action\.rb\+eval} } or return nil
         name = frames.map { |l| l.path.to_s[%r{/puppet/face/(\w+)\.rb\z}, 1] }.compact.last
         "#{name || indirection} #{action.base_label}"
@@ -43,11 +42,18 @@ module IndirtuiProbe
 
       # The line of Ruby that set a route: the first that is neither of the probe
       # nor of the indirector itself. And its path.
-      def setter
-        found = caller_locations(2, 15).find do |l|
+      def setter(frames)
+        found = frames.find do |l|
           !l.path.to_s.start_with?(HOME) && !l.path.to_s.end_with?('/puppet/indirector.rb', '/puppet/indirector/indirection.rb')
         end
         found ? [found.path.to_s, found.lineno] : ['', 0]
+      end
+
+      # The method of the indirector that called the setter.
+      def setter_label(frames)
+        at = frames.find { |l| !l.path.to_s.start_with?(HOME) } or return ''
+        return 'configure_routes' if at.path.to_s.end_with?('/puppet/indirector.rb')
+        at.path.to_s.end_with?('/indirector/indirection.rb') ? at.base_label.to_s : ''
       end
     end
   end

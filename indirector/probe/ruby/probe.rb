@@ -29,18 +29,21 @@ module IndirtuiProbe
   LAST = { :indirection => :save, :log => :newmessage, :http => :execute_streaming, :configurer => :run }.freeze
   # What is loaded when it is first needed: most runs of Puppet's commands ask little.
   {
-    :Hooks => 'hooks', :Link => 'link', :Local => 'local', :Text => 'text', :Places => 'places', :Routes => 'routes', :Settings => 'settings', :Choice => 'routes',
-    :Route => 'routes', :Taps => 'taps', :Exchanges => 'taps', :Logs => 'taps', :Redact => 'redact', :Steps => 'steps', :Request => 'request',
+    :Hooks => 'hooks', :Notes => 'hooks', :Link => 'link', :Local => 'local', :Text => 'text', :Places => 'places', :Routes => 'routes', :Settings => 'settings', :Choice => 'routes',
+    :Route => 'routes', :Taps => 'taps', :Exchanges => 'taps', :Logs => 'taps', :Redact => 'redact', :Steps => 'steps', :Request => 'request', :Requests => 'requests', :Left => 'requests',
     :Values => 'values', :Hold => 'hold', :Swaps => 'inside', :Work => 'work', :Clues => 'clues', :Unused => 'unused', :Pool => 'pool'
   }.each { |name, file| autoload name, File.join(HOME, file + '.rb') }
 
   # Sees classes as they are made. A TracePoint for their ends would slow down all that
-  # is loaded afterwards.
+  # is loaded afterwards, and so would constants here, which Ruby looks up again, and keeps,
+  # after each class that it has named. All classes of PLACES come directly from Object.
   module Inherited
-    def inherited(c)
-      super
-      coming = IndirtuiProbe.coming
-      IndirtuiProbe.seen(c) if coming && (!coming.empty? || PLACES.key?(c.name))
+    probe = IndirtuiProbe
+    object = Object
+    define_method(:inherited) do |c|
+      super(c)
+      coming = probe.coming
+      probe.seen(c) if coming && (object.equal?(self) || !coming.empty?)
     end
     private :inherited
   end
@@ -90,14 +93,18 @@ module IndirtuiProbe
     # A class is made. Those before it are hooked once they have their methods.
     def seen(c)
       coming = @coming or return
-      @coming = nil # the probe has classes, too
-      coming.delete_if { |place, owner| there?(place, owner) && install(place) } unless coming.empty?
+      hook_those(coming) unless coming.empty?
       place = PLACES[c.name]
       coming[place] = c if place
     rescue Fault => e
       fault(e)
+    end
+
+    def hook_those(coming)
+      @coming = nil # the probe has classes, too
+      coming.delete_if { |place, owner| there?(place, owner) && (install(place) || true) }
     ensure
-      @coming = coming if coming && !@late
+      @coming = coming unless @late
     end
 
     # This is Puppet Server: which requests come in is of interest from the first one on.
@@ -131,7 +138,7 @@ module IndirtuiProbe
     # Older versions of Puppet ask over connections of their own.
     def no_client
       @no_client = true
-      Hooks.lacking('Puppet::HTTP::Client', :execute_streaming)
+      Hooks::Inside.lacking('Puppet::HTTP::Client', :execute_streaming)
     end
 
     # What Puppet's command line started: "agent", "apply"; "server" in Puppet Server.

@@ -83,16 +83,16 @@ module IndirtuiProbe
     class << self
       attr_reader :epoch
 
-      # Notes that a slot was set, for all threads or for this one.
-      def note(indirection, slot, value, global)
-        choice = choice(indirection, slot, value, global)
+      # A slot was set, for all threads or for one, by the first of frames.
+      def note(indirection, slot, value, global, frames, thread, at)
+        return reset(indirection, thread) if slot == :reset
+        choice = frames && choice(indirection, slot, value, global, frames, thread, at)
         @lock.synchronize do
           all = ((@all[indirection] ||= {})[slot] ||= [0, []])
           if global
             all[0] += 1
             all[1] = [choice].compact + all[1].first(KEPT)
           else
-            thread = Thread.current
             own = (thread.thread_variable_get(KEY) || {}.compare_by_identity)
             mine = ((own[indirection] ||= {})[slot] ||= [])
             mine.unshift([all[0], choice]) if choice
@@ -105,16 +105,16 @@ module IndirtuiProbe
         IndirtuiProbe.fault(e)
       end
 
-      # Notes that this thread has no terminus of its own any more.
-      def reset(indirection)
-        own = Thread.current.thread_variable_get(KEY)
+      # The thread has no terminus of its own any more.
+      def reset(indirection, thread)
+        own = thread.thread_variable_get(KEY)
         own[indirection].delete(:terminus) if own && own[indirection]
         @epoch += 1
       end
 
-      def choice(indirection, slot, value, global)
-        label = Hooks.setter_label
-        path, line = Places.setter
+      def choice(indirection, slot, value, global, frames, thread, at)
+        label = Places.setter_label(frames)
+        path, line = Places.setter(frames)
         return nil if value.nil? && (slot == :terminus || label == 'initialize')
         value = 'off' if value.nil?
         case
@@ -122,17 +122,16 @@ module IndirtuiProbe
         when label == 'terminus_class' then named(value, indirection.terminus_setting)
         when label == 'configure_routes' then Choice.new(value, 'routes file', path, line, nil, [indirection.name, slot])
         when path.end_with?('/puppet/defaults.rb') then Choice.new(value, 'storeconfigs', path, line, :storeconfigs)
-        else by_code(indirection, value, path, line, global)
+        else by_code(indirection, Choice.new(value, kind(path, global), path, line), path, frames, thread, at)
         end
       end
 
-      def by_code(indirection, value, path, line, global)
-        choice = Choice.new(value, kind(path, global), path, line)
+      def by_code(indirection, choice, path, frames, thread, at)
         case choice.by
-        when 'thread' then choice.who = "thread #{Thread.current.name}" if Thread.current.respond_to?(:name) && Thread.current.name
+        when 'thread' then choice.who = "thread #{thread.name}" if thread.respond_to?(:name) && thread.name
         when 'face'
-          choice.who = Places.face(indirection.name)
-          choice.at = Time.now unless path.end_with?('/indirector/face.rb') # which takes it back
+          choice.who = Places.face(indirection.name, frames)
+          choice.at = at unless path.end_with?('/indirector/face.rb') # which takes it back
         end
         choice
       end
@@ -198,3 +197,4 @@ module IndirtuiProbe
     end
   end
 end
+IndirtuiProbe::Notes.read

@@ -72,10 +72,10 @@ module IndirtuiProbe
       end
 
       def direct(terminus, verb, request, indirection)
-        r = IndirtuiProbe.open(verb, indirection, request.key, request.options, request.instance, true) or return yield
+        return yield unless (link = IndirtuiProbe.on) && (r = Requests.open(link, verb, indirection, request.key, request.options, request.instance, true))
         result = nil
         begin
-          IndirtuiProbe.enter(r)
+          Requests.enter(r)
           r.terminus_chosen(terminus_name(terminus), Choice.new(terminus_name(terminus), 'request', 'used past the indirection', nil))
           r.straight
           result = r.ask(terminus, verb, request) { yield }
@@ -85,7 +85,7 @@ module IndirtuiProbe
           r.error = e
           raise
         ensure
-          IndirtuiProbe.leave(r, result)
+          Requests.leave(r, result)
         end
       end
 
