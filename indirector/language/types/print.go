@@ -359,7 +359,7 @@ func (t classType) print(p *printer) {
 func (t resourceType) print(p *printer) {
 	name := "Resource"
 	if t.name != "" {
-		name = fullName(t.name)
+		name = FullName(t.name)
 	}
 	if p.exact {
 		name = "Resource " + strings.ToLower(t.name)

@@ -315,8 +315,8 @@ func isContained(t Type, c container) (inner Type, ok bool) {
 	return x.inner, true
 }
 
-// fullName is a name of a resource type as Puppet prints it.
-func fullName(name string) string {
+// FullName is the name of a class or a resource type as Puppet prints it.
+func FullName(name string) string {
 	if name != "" && name[0] >= 'A' && name[0] <= 'Z' {
 		return name
 	}
