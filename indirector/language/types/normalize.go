@@ -17,9 +17,9 @@ func generalize(t Type) Type {
 	case floatType:
 		return floatType{math.Inf(-1), math.Inf(1)}
 	case timestampType:
-		return timestampType{unlimited}
+		return timestampType{always}
 	case timespanType:
-		return timespanType{unlimited}
+		return timespanType{always}
 	case stringType:
 		return stringType{}
 	case booleanType:
@@ -316,24 +316,27 @@ func integers(t Type) (interval, func(interval) Type) {
 	return x.interval, func(r interval) Type { return integerType{interval: r} }
 }
 
-func timespans(t Type) (interval, func(interval) Type) {
+func timespans(t Type) (period, func(period) Type) {
 	x, ok := t.(timespanType)
 	if !ok {
-		return interval{}, nil
+		return period{}, nil
 	}
-	return x.interval, func(r interval) Type { return timespanType{r} }
+	return x.period, func(r period) Type { return timespanType{r} }
 }
 
-func timestamps(t Type) (interval, func(interval) Type) {
+func timestamps(t Type) (period, func(period) Type) {
 	x, ok := t.(timestampType)
 	if !ok {
-		return interval{}, nil
+		return period{}, nil
 	}
-	return x.interval, func(r interval) Type { return timestampType{r} }
+	return x.period, func(r period) Type { return timestampType{r} }
 }
 
 // joinIntervals joins ranges that touch, beginning with the last one.
-func joinIntervals(some []Type, of func(Type) (interval, func(interval) Type)) []Type {
+func joinIntervals[R interface {
+	touches(o R, near bool) bool
+	hull(o R) R
+}](some []Type, of func(Type) (R, func(R) Type)) []Type {
 	var out []Type
 	_, to := of(some[0])
 	for len(some) > 0 {
