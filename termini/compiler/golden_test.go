@@ -575,6 +575,14 @@ func (r *recording) lookedUp(tr *traces.Trace) []lookup {
 			out = append(out, lookup{Key: key, Within: within, Parameter: isParameter, Found: s.Answer == "found", Raised: tr.Error != ""})
 			around[s.ID] = s.ID
 		}
+		if at, ok := strings.CutPrefix(s.Name, "level "); ok && s.Answer == "found" && len(out) > 0 && up[around[s.ID]] == 0 &&
+			!slices.ContainsFunc(tr.Spans, func(o traces.Span) bool { return o.Parent == s.ID && strings.HasPrefix(o.Name, "look in ") }) {
+			title := `Hierarchy entry "` + at + `"`
+			if function, legacy := strings.CutPrefix(at, "Legacy function '"); legacy {
+				title = `Deprecated API function "` + strings.TrimSuffix(function, "'") + `"`
+			}
+			out[0].Where = append(out[0].Where, []string{title})
+		}
 		path, ok := strings.CutPrefix(s.Name, "look in ")
 		if ok && s.Answer == "found" && len(out) > 0 && up[around[s.ID]] == 0 {
 			in := s.Parent
@@ -584,6 +592,9 @@ func (r *recording) lookedUp(tr *traces.Trace) []lookup {
 			level := strings.TrimPrefix(name[in], "level ")
 			out[0].Where = append(out[0].Where, []string{`Hierarchy entry "` + level + `"`, r.plain.Replace(path)})
 		}
+	}
+	if len(out) == 0 && tr.Error != "" { // before it was looked for
+		out = append(out, lookup{Key: tr.Key, Parameter: isParameter, Raised: true})
 	}
 	return out
 }
