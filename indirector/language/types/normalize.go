@@ -267,11 +267,11 @@ func (f family) join(some []Type) []Type {
 		}
 		return []Type{out}
 	case integerFamily:
-		return joinIntervals(some, integers)
+		return joinIntervals(some, integers, interval.touches, interval.hull)
 	case timespanFamily:
-		return joinIntervals(some, timespans)
+		return joinIntervals(some, timespans, period.touches, period.hull)
 	default:
-		return joinIntervals(some, timestamps)
+		return joinIntervals(some, timestamps, period.touches, period.hull)
 	}
 }
 
@@ -333,18 +333,15 @@ func timestamps(t Type) (period, func(period) Type) {
 }
 
 // joinIntervals joins ranges that touch, beginning with the last one.
-func joinIntervals[R interface {
-	touches(o R, near bool) bool
-	hull(o R) R
-}](some []Type, of func(Type) (R, func(R) Type)) []Type {
+func joinIntervals[R any](some []Type, of func(Type) (R, func(R) Type), touches func(a, b R, near bool) bool, hull func(a, b R) R) []Type {
 	var out []Type
 	_, to := of(some[0])
 	for len(some) > 0 {
 		last, _ := of(some[len(some)-1])
 		var apart []Type
 		for _, t := range some[:len(some)-1] {
-			if r, _ := of(t); last.touches(r, true) {
-				last = last.hull(r)
+			if r, _ := of(t); touches(last, r, true) {
+				last = hull(last, r)
 			} else {
 				apart = append(apart, t)
 			}
