@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// JSONProblem returns what Ruby's library reports of a text that is not JSON; "" if it is. The
-// number is that of a line of the library.
+// JSONProblem returns what Ruby's library reports of a text that is not JSON; "" if it is. It
+// begins with the number of a line of the library.
 func JSONProblem(text string) string {
 	r := &rubyJSON{text: text}
 	at := r.blank(0)
