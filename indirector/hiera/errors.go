@@ -16,6 +16,7 @@ const (
 	WrongYAML    Class = "Puppet::Util::Yaml::YamlLoadError"
 	WrongRegexp  Class = "RegexpError"
 	WrongArg     Class = "ArgumentError"
+	WrongKind    Class = "TypeError"
 	WrongMerge   Class = "DeepMerge::InvalidParameter"
 	// Lacking is our own: what only the Puppet language or Ruby can do.
 	Lacking Class = "lacking"

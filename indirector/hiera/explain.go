@@ -159,8 +159,12 @@ func (t *explainer) value(v data.Value, indent string) {
 	inner := indent + "  "
 	switch v.Kind() {
 	case data.Hash:
-		if v.Get("__ptype").Text() == "Sensitive" { // of a function that is a backend
+		switch v.Get("__ptype").Text() { // of a function that is a backend
+		case "Sensitive":
 			t.out.WriteString("#<Sensitive [value redacted]>")
+			return
+		case "Default":
+			t.out.WriteString(":default")
 			return
 		}
 		t.out.WriteByte('{')

@@ -90,7 +90,8 @@ type Language interface {
 
 // A Function gives the data of a level. What it gets depends on the kind of the
 // level: options for data_hash, key and options for lookup_key, segments and
-// options for data_dig. The value may be rich. Rule HIERA-DATA-05.
+// options for data_dig. The value may be rich. One of before hiera.yaml gets nothing, not even
+// the context. Rule HIERA-DATA-05.
 type Function func(c *Context, args ...data.Value) (value data.Value, found bool, err error)
 
 // A Compile is what the lookups of one compile share. It is not safe for

@@ -172,6 +172,9 @@ func (c *Compile) provided(l *layer, name string, old oldProvider) (*layer, erro
 	case "hiera":
 		return l, l.read()
 	case "function":
+		if c.strict() != "off" {
+			c.warnings.once("legacy function", "", "Using of legacy data provider function '"+old.function+"'. Please convert to a 'data_hash' function")
+		}
 		legacy := &level{layer: l, name: "Legacy function '" + old.function + "'", kind: "v4_data_hash", function: old.function, everywhere: true}
 		l.config = &config{root: filepath.Dir(l.file), version: 5}
 		l.levels, l.resolved = []*level{legacy}, true

@@ -1,6 +1,7 @@
 package hiera
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -90,6 +91,9 @@ func (l *level) ask(in *invocation, k key, s *strategy, i int, at *location) (v 
 	c.in = in
 	v, found, err = l.run(c, l, k)
 	c.in = outer
+	if errors.Is(err, errNoData) {
+		return v, false, nil
+	}
 	if err != nil {
 		return v, false, err
 	}
@@ -144,6 +148,13 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 	case kind == "lookup_key" && l.function == "eyaml_lookup_key":
 		return byKey(eyamlLookupKey), nil
 	}
+	takes, gets := 2, 3
+	if kind == "data_hash" {
+		takes, gets = 3, 2
+	}
+	if l.function == "eyaml_lookup_key" && takes == 3 || builtin[l.function] != nil && takes == 2 {
+		return nil, argumentError("'%s' expects %d arguments, got %d", l.function, takes, gets)
+	}
 	f, err := l.layer.c.language.Function(l.function)
 	if err != nil {
 		return nil, err
@@ -160,7 +171,10 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 			if kind == "v4_data_hash" {
 				args = nil
 			}
-			v, _, err := f(c, args...)
+			v, found, err := f(c, args...)
+			if err == nil && !found {
+				err = errNoData
+			}
 			return &file{value: v, index: indexOf(v)}, err
 		}), nil
 	case "lookup_key":
@@ -172,6 +186,9 @@ func (l *level) load() (func(*Context, *level, key) (data.Value, bool, error), e
 		}), nil
 	}
 }
+
+// errNoData reports that a function gives no data at all, which explanations do not mention.
+var errNoData = errors.New("no data")
 
 // within returns a function whose own lookups are part of the lookup that calls it: they
 // must not ask for the same keys, and are recorded there. Rule HIERA-INT-04.

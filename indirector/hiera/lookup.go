@@ -184,6 +184,9 @@ func (in *invocation) search(name string, merge data.Value) (v data.Value, found
 	if err != nil {
 		return v, false, err
 	}
+	if options.Kind() == data.List {
+		return v, false, &Error{Class: WrongKind, Message: "no implicit conversion of String into Integer"}
+	}
 	if merge.IsNil() {
 		if merge = options.Get("merge"); !merge.IsNil() {
 			in.leaf(node{kind: mergeSourceNode, name: lookupOptions})

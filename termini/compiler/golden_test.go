@@ -559,6 +559,13 @@ func (r *recording) lookups() []lookup {
 	return out
 }
 
+// within reports whether a span of a name lies below another, or below a merge there.
+func within(tr *traces.Trace, id int, name string) bool {
+	return slices.ContainsFunc(tr.Spans, func(o traces.Span) bool {
+		return o.Parent == id && (strings.HasPrefix(o.Name, name) || strings.HasPrefix(o.Name, "merge ") && within(tr, o.ID, name))
+	})
+}
+
 func (r *recording) lookedUp(tr *traces.Trace) []lookup {
 	var out []lookup
 	isParameter := slices.ContainsFunc(tr.Options, func(o traces.Option) bool { return o.Name == "parameter" })
@@ -571,9 +578,16 @@ func (r *recording) lookedUp(tr *traces.Trace) []lookup {
 			if key == "lookup_options" {
 				continue
 			}
-			within, _ := strings.CutPrefix(name[around[s.ID]], "look up ")
-			out = append(out, lookup{Key: key, Within: within, Parameter: isParameter, Found: s.Answer == "found", Raised: tr.Error != ""})
+			in, _ := strings.CutPrefix(name[around[s.ID]], "look up ")
+			out = append(out, lookup{Key: key, Within: in, Parameter: isParameter, Found: s.Answer == "found", Raised: tr.Error != ""})
 			around[s.ID] = s.ID
+		}
+		if at, ok := strings.CutPrefix(s.Name, "level "); ok && s.Answer == "found" && len(out) > 0 && up[around[s.ID]] == 0 && !within(tr, s.ID, "look in ") {
+			title := `Hierarchy entry "` + at + `"`
+			if function, legacy := strings.CutPrefix(at, "Legacy function '"); legacy {
+				title = `Deprecated API function "` + strings.TrimSuffix(function, "'") + `"`
+			}
+			out[0].Where = append(out[0].Where, []string{title})
 		}
 		path, ok := strings.CutPrefix(s.Name, "look in ")
 		if ok && s.Answer == "found" && len(out) > 0 && up[around[s.ID]] == 0 {
@@ -584,6 +598,9 @@ func (r *recording) lookedUp(tr *traces.Trace) []lookup {
 			level := strings.TrimPrefix(name[in], "level ")
 			out[0].Where = append(out[0].Where, []string{`Hierarchy entry "` + level + `"`, r.plain.Replace(path)})
 		}
+	}
+	if len(out) == 0 && tr.Error != "" { // before it was looked for
+		out = append(out, lookup{Key: tr.Key, Parameter: isParameter, Raised: true})
 	}
 	return out
 }

@@ -19,6 +19,7 @@ import (
 	"indirtui/indirector/language/compile"
 	"indirtui/indirector/language/eval"
 	programs "indirtui/indirector/language/site"
+	"indirtui/indirector/language/types"
 	"indirtui/indirector/model"
 	"indirtui/ui/command"
 )
@@ -113,6 +114,14 @@ func (c *lookupCommand) look(ctx context.Context, keys []string) error {
 	if err != nil {
 		return err
 	}
+	if c.given("type") {
+		if _, err := types.Parse(c.kind, types.Unresolved); err != nil {
+			return failf("%w", err)
+		}
+	}
+	if c.given("node") && c.node == "" {
+		return failf("No facts available for target node: ")
+	}
 	c.p.application = "lookup"
 	return c.p.withEngine(func(e *engine.Engine) error {
 		l := &lookup{lookupCommand: c, e: e, record: &hiera.Record{OptionsOnly: onlyOptions}}
@@ -141,7 +150,7 @@ func (c *lookupCommand) mergeOption() data.Value {
 // renderer returns what makes text of a value, in the format that was asked for.
 func (c *lookupCommand) renderer() (func(data.Value) ([]byte, error), error) {
 	name := strings.ToLower(c.renderAs)
-	if name == "" {
+	if !c.given("render-as") {
 		name = "yaml"
 		if c.explain || c.explainOptions {
 			name = "s"
@@ -156,11 +165,10 @@ func (c *lookupCommand) renderer() (func(data.Value) ([]byte, error), error) {
 		return func(v data.Value) ([]byte, error) { return format.AppendJSON(nil, covered(v)) }, nil
 	case "pson":
 		return func(v data.Value) ([]byte, error) { return format.AppendPSON(nil, covered(v)) }, nil
-	case "msgpack":
-		return func(v data.Value) ([]byte, error) { return format.AppendMsgpack(nil, covered(v)) }, nil
-	case "binary":
+	case "msgpack", "binary": // which Puppet knows, but has loaded nothing for
+		kind := map[string]string{"msgpack": "x-msgpack", "binary": "octet-stream"}[name]
 		return func(v data.Value) ([]byte, error) {
-			return nil, fmt.Errorf("%s does not respond to to_binary; can not render instances to application/octet-stream", data.RubyClass(v))
+			return nil, fmt.Errorf("%s does not respond to to_%s; can not render instances to application/%s", data.RubyClass(v), name, kind)
 		}, nil
 	}
 	return nil, failf("Unknown rendering format '%s'", name)

@@ -12,6 +12,7 @@ import (
 	"indirtui/indirector/data"
 	"indirtui/indirector/format"
 	"indirtui/indirector/format/psych"
+	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/model"
 )
 
@@ -90,20 +91,23 @@ func decodeFacts(file string, content []byte) (data.Value, error) {
 			return v, nil
 		}
 		if isJSON {
-			return v, failf("%w", err)
+			return v, failf("%s", syntax.JSONProblem(string(content)))
 		}
 	}
 	doc, err := psych.Decode(content, psych.Limits{})
 	if doc != nil {
 		if foreign, refused := doc.Refused(); refused {
-			return data.Value{}, failf("%s", foreign.Message(file))
+			return data.Value{}, wrapped(foreign.Message(file), strings.TrimPrefix(foreign.Message(file), "("+file+"): "))
 		}
 	}
 	switch {
 	case err != nil && isYAML:
-		return data.Value{}, failf("%s", psych.Message(err, file))
+		return data.Value{}, wrapped(psych.Message(err, file), psych.Message(err, file))
 	case err != nil || doc == nil:
 		return data.Value{}, nil
 	}
 	return doc.Value, nil
 }
+
+// wrapped is an error with the one that caused it, as Puppet prints both.
+func wrapped(message, cause string) error { return failf("%s\nWrapped exception:\n%s", message, cause) }

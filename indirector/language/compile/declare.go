@@ -375,10 +375,14 @@ func (c *compilation) Override(st eval.Statement, typ, title string, attrs []eva
 	if err != nil {
 		return err
 	}
-	return c.override(&resource{
-		typ: t, title: title, file: st.File, line: st.Line, scope: s, source: s.source,
-		params: c.params(s, attrs, origins.Override),
-	})
+	o := &resource{typ: t, title: title, file: st.File, line: st.Line, scope: s, source: s.source}
+	for _, p := range c.params(s, attrs, origins.Override) {
+		if o.param(p.name) != nil {
+			return placed(c.placeOf(&p), "Duplicate parameter '%s' for on %s", p.name, o.ref())
+		}
+		o.params = append(o.params, p)
+	}
+	return c.override(o)
 }
 
 // override changes a resource now, or when the catalog is finished.

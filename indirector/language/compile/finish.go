@@ -180,10 +180,7 @@ func (c *compilation) refOf(v data.Value) (t *resourceType, title, text string, 
 			v = data.OfString(text)
 		}
 	}
-	text = eval.Text(v)
-	if v.Kind() == data.Hash {
-		text = v.Inspect()
-	}
+	text = eval.RubyText(v)
 	m := written.FindStringSubmatch(text)
 	if m == nil {
 		return nil, "", text, untitled(text)

@@ -246,7 +246,13 @@ func tag(c *eval.Invocation) (data.Value, error) {
 	if err != nil {
 		return data.Value{}, err
 	}
-	return data.Value{}, s.c.tagValue(s.resource, data.OfList(c.Args))
+	names := eval.Flatten(c.Args)
+	for i, v := range names {
+		if !v.IsNil() {
+			names[i] = data.OfString(eval.OldText(v))
+		}
+	}
+	return data.Value{}, s.c.tagValue(s.resource, data.OfList(names))
 }
 
 func tagged(c *eval.Invocation) (data.Value, error) {

@@ -38,7 +38,13 @@ func (o Options) Host(c *eval.Invocation) Host { return &host{c: c, f: &function
 func Functions(opts Options) eval.Library {
 	f := &functions{opts}
 	old := func(name string, do func(c *eval.Invocation) (data.Value, error)) *eval.Builtin {
-		return &eval.Builtin{Name: name, Old: true, Ways: []eval.Way{{Params: "Any args*", Do: do}}}
+		some := func(c *eval.Invocation) (data.Value, error) {
+			if len(c.Args) == 0 {
+				return data.Value{}, eval.Errorf("%s(): Wrong number of arguments given (0 for minimum 1)", name)
+			}
+			return do(c)
+		}
+		return &eval.Builtin{Name: name, Old: true, Ways: []eval.Way{{Params: "Any args*", Do: some}}}
 	}
 	return eval.Library{"template": old("template", f.template), "inline_template": old("inline_template", f.inline)}
 }
@@ -49,7 +55,10 @@ type functions struct{ Options }
 func (f *functions) inline(c *eval.Invocation) (data.Value, error) {
 	var b strings.Builder
 	for _, v := range c.Args {
-		t, _ := Parse(v.Text())
+		if v.Kind() != data.String {
+			return data.Value{}, eval.Errorf("Failed to parse inline template: undefined method `encoding' for %s:%s", v.Inspect(), eval.RubyClass(v))
+		}
+		t, _ := Parse(v.Str())
 		s, err := f.render(c, "inline_template", "", t)
 		if err != nil {
 			return data.Value{}, wrapped(err, func(message string, _ int) string { return "Failed to parse inline template: " + message }, "inline template")

@@ -325,5 +325,5 @@ func negated(v data.Value) (data.Value, error) {
 	if kindOf(v) == isTimestamp {
 		return v, Errorf("undefined method `-@' for a Timestamp")
 	}
-	return types.OfTimespan(-ns), nil
+	return types.OfTimespan(ns.Neg(ns))
 }

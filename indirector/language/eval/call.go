@@ -332,16 +332,17 @@ func (s site) callFunction(f *frame, fn *function, args []data.Value, block *Lam
 		return s.callBuiltin(f, fn.builtin, args, block)
 	}
 	t := f.thread
-	if block != nil {
-		return data.Value{}, Errorf("%s does not expect a block", fn.subject)
-	}
 	if err := t.push(fn.name, s); err != nil {
 		return data.Value{}, err
 	}
 	defer t.pop()
 	inside := t.enter(fn.locals, t.top, nil)
 	defer t.leave(inside)
-	if err := fn.bind(inside, args); err != nil {
+	err := fn.bind(inside, args)
+	if err == nil && block != nil {
+		err = Errorf("%s does not expect a block", fn.subject)
+	}
+	if err != nil {
 		return data.Value{}, outside(err)
 	}
 	v, err := fn.body(inside)

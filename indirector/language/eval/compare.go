@@ -61,12 +61,12 @@ func compareTimes(a, b data.Value) (int, bool) {
 	ns, _ := types.NanosecondsOf(a)
 	switch b.Kind() {
 	case data.Int:
-		return cmp.Compare(floorDiv(ns, nanosInSecond), b.Int()), true
+		return floorDiv(ns, big.NewInt(nanosInSecond)).Cmp(big.NewInt(b.Int())), true
 	case data.Float:
-		return cmp.Compare(float64(ns)/nanosInSecond, b.Float()), true
+		return cmp.Compare(floatOfBig(ns)/nanosInSecond, b.Float()), true
 	}
 	other, ok := types.NanosecondsOf(b)
-	return cmp.Compare(ns, other), ok && kindOf(a) == kindOf(b)
+	return ns.Cmp(other), ok && kindOf(a) == kindOf(b)
 }
 
 func isNumber(v data.Value) bool {
@@ -114,7 +114,7 @@ func Compare(a, b data.Value) (int, error) {
 	case isNumber(a):
 		if isTime(kindOf(b)) {
 			ns, _ := types.NanosecondsOf(b)
-			return cmp.Compare(floatOf(a), float64(ns)/nanosInSecond), nil
+			return cmp.Compare(floatOf(a), floatOfBig(ns)/nanosInSecond), nil
 		}
 		if !isNumber(b) {
 			return 0, Errorf("A Numeric is not comparable to non Numeric")

@@ -1,6 +1,10 @@
 package eval
 
-import "indirtui/indirector/data"
+import (
+	"slices"
+
+	"indirtui/indirector/data"
+)
 
 // A HashBuilder makes a hash whose keys are different. The zero value is empty.
 type HashBuilder struct {
@@ -44,7 +48,7 @@ func (b *HashBuilder) Get(key data.Value) (data.Value, bool) {
 }
 
 func (b *HashBuilder) find(key data.Value) int {
-	if len(b.pairs) < indexed {
+	if len(b.pairs) < indexed || hasTime(key) {
 		return findKey(b.pairs, key)
 	}
 	if b.index == nil {
@@ -72,11 +76,26 @@ func findKey(pairs []data.Pair, key data.Value) int {
 		return -1
 	}
 	for i := range pairs {
-		if data.Equal(pairs[i].Key, key) {
+		if data.Equal(pairs[i].Key, key) && sameTimes(pairs[i].Key, key) {
 			return i
 		}
 	}
 	return -1
+}
+
+// sameTimes reports whether equal keys have the same times within: each is an object of its
+// own, and to Ruby a key only of itself.
+func sameTimes(a, b data.Value) bool {
+	for i, x := range a.List() {
+		if !sameTimes(x, b.List()[i]) {
+			return false
+		}
+	}
+	return !isTime(kindOf(a)) || a.Rich() == b.Rich()
+}
+
+func hasTime(key data.Value) bool {
+	return slices.ContainsFunc(key.List(), hasTime) || isTime(kindOf(key))
 }
 
 // Value returns the hash. The builder must not be used afterwards.

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -35,10 +34,7 @@ func checkSyntax(name, text string) string {
 	for segments := strings.Split(name, "+"); len(segments) > 0; segments = segments[1:] {
 		switch strings.Join(segments, "+") {
 		case "json":
-			if !json.Valid([]byte(text)) {
-				return "JSON syntax checker: Cannot parse invalid JSON string."
-			}
-			return ""
+			return syntax.CheckJSON(text)
 		case "pp":
 			if _, report := syntax.Parse(&syntax.Source{Text: text}, syntax.Options{}); report.Failure != nil {
 				return "PP syntax checker: " + data.InspectString(report.Failure.Error())

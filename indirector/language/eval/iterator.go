@@ -3,6 +3,9 @@ package eval
 import (
 	"fmt"
 	"iter"
+	"math"
+	"math/big"
+	"math/bits"
 	"strings"
 
 	"indirtui/indirector/data"
@@ -15,10 +18,20 @@ type Iterator struct {
 	Elements iter.Seq[data.Value]
 	Element  func() types.Type // of the elements; found out when it is asked for
 	Pairs    bool              // whether it iterates over a hash
+	Counts   *Counts           // what it counts, if its elements are numbers in order
+	// Tree is the class of Puppet's iterators over what lies within values, which are of no
+	// type of the language; or "".
+	Tree string
 }
+
+// Counts are the numbers of a range, from its end if the step is negative.
+type Counts struct{ From, To, Step int64 }
 
 // String returns Puppet's form of an iterator.
 func (it *Iterator) String() string {
+	if it.Tree != "" {
+		return "#<" + it.Tree + ">"
+	}
 	return typeOf("Iterator", types.Generalize(it.Element())).String() + "-Value"
 }
 
@@ -69,7 +82,7 @@ func Elements(v data.Value) (*Iterator, bool) {
 		if v.Int() < 0 {
 			return nil, false
 		}
-		return numbers(0, v.Int()-1), true
+		return Counts{0, v.Int() - 1, 1}.Iterator(), true
 	}
 	if it, ok := v.Rich().(*Iterator); ok {
 		return it, true
@@ -84,7 +97,7 @@ func Elements(v data.Value) (*Iterator, bool) {
 		text = definition
 	}
 	if n, _ := fmt.Sscanf(text, "Integer[%d, %d]", &from, &to); n == 2 {
-		return numbers(from, to), true
+		return Counts{from, to, 1}.Iterator(), true
 	}
 	all, err := types.New(MustType("Array"), []data.Value{v})
 	if err != nil {
@@ -115,21 +128,51 @@ func characters(s string) iter.Seq[data.Value] {
 	}
 }
 
-// numbers counts, both ends included.
-func numbers(from, to int64) *Iterator {
+// Iterator returns an iterator over the numbers.
+func (c Counts) Iterator() *Iterator {
 	element := func() types.Type {
-		if from > to {
-			return MustType("Integer")
+		if c.From > c.To {
+			return MustType("Unit")
 		}
-		return MustType(fmt.Sprintf("Integer[%d, %d]", from, to))
+		return MustType(fmt.Sprintf("Integer[%d, %d]", c.From, c.To))
 	}
-	return &Iterator{Element: element, Elements: func(yield func(data.Value) bool) {
-		for i := from; i <= to; i++ {
-			if !yield(data.OfInt(i)) || i == to {
-				return
-			}
+	return &Iterator{Counts: &c, Element: element, Elements: func(yield func(data.Value) bool) {
+		if c.From > c.To {
+			return
+		}
+		at, left := c.From, uint64(c.To-c.From)
+		if c.Step < 0 {
+			at = c.To
+		}
+		for by := uint64(max(c.Step, -c.Step)); yield(data.OfInt(at)) && left >= by; left -= by {
+			at += c.Step
 		}
 	}}
+}
+
+// By returns every n-th of the numbers. The range ends with the last of them. Of one that goes
+// backwards Puppet may lose the last.
+func (c Counts) By(n int64) (Counts, error) {
+	if c.From > c.To {
+		return c, nil
+	}
+	width, back := uint64(c.To-c.From), c.Step < 0
+	hi, step := bits.Mul64(uint64(max(c.Step, -c.Step)), uint64(n))
+	if hi != 0 || step > math.MaxInt64 {
+		step = math.MaxInt64
+	}
+	rest := width % step
+	if back && rest > 0 {
+		rest = step - rest
+	}
+	switch {
+	case back && rest > width:
+		from := new(big.Int).Add(big.NewInt(c.From), new(big.Int).SetUint64(rest))
+		return c, Errorf("'from' must be less or equal to 'to'. Got (%d, %d", from, c.To)
+	case back:
+		return Counts{c.From + int64(rest), c.To, -int64(step)}, nil
+	}
+	return Counts{c.From, c.To - int64(rest), int64(step)}, nil
 }
 
 // elementType returns the type of the elements of a list: one of their types.
@@ -163,6 +206,9 @@ func pairType(h data.Value) types.Type {
 // TypeOf returns the type of a value in full detail.
 func TypeOf(v data.Value) types.Type {
 	if it, ok := v.Rich().(*Iterator); ok {
+		if it.Tree != "" {
+			return MustType("Runtime[ruby, '" + it.Tree + "']")
+		}
 		return it.Type()
 	}
 	if hasIterator(v) {

@@ -74,12 +74,13 @@ func (b *Builtin) Call(c *Invocation) (data.Value, error) {
 	if b.Old {
 		args := make([]data.Value, len(c.Args))
 		for i, v := range c.Args {
-			if kindOf(v) == isIterator {
-				return data.Value{}, Errorf("Use of an Iterator is not supported here")
+			old, err := toOld(v)
+			if err != nil {
+				return data.Value{}, err
 			}
-			args[i] = toOld(v)
+			args[i] = old
 		}
-		c.Args = args
+		c.Args, c.Block = args, nil
 	}
 	for i := range b.Ways {
 		if w := &b.Ways[i]; w.signature.takes(c.Args, c.Block) {
@@ -101,33 +102,73 @@ func (b *Builtin) Call(c *Invocation) (data.Value, error) {
 
 // toOld returns a value as functions of the older kind are given it: undef only by itself
 // as a text, not within lists and hashes.
-func toOld(v data.Value) data.Value {
+func toOld(v data.Value) (data.Value, error) {
 	if v.IsNil() {
-		return data.OfString("")
+		return data.OfString(""), nil
 	}
 	return toOldPart(v)
 }
 
-func toOldPart(v data.Value) data.Value {
+func toOldPart(v data.Value) (data.Value, error) {
 	switch v.Kind() {
 	case data.List:
 		l := make([]data.Value, v.Len())
 		for i, x := range v.List() {
-			l[i] = toOldPart(x)
+			old, err := toOldPart(x)
+			if err != nil {
+				return v, err
+			}
+			l[i] = old
 		}
-		return data.OfList(l)
+		return data.OfList(l), nil
 	case data.Hash:
 		b := NewHash(v.Len())
 		for _, p := range v.Hash() {
-			b.Put(toOldPart(p.Key), toOldPart(p.Value))
+			key, err := toOldPart(p.Key)
+			if err != nil {
+				return v, err
+			}
+			value, err := toOldPart(p.Value)
+			if err != nil {
+				return v, err
+			}
+			b.Put(key, value)
 		}
-		return b.Value()
+		return b.Value(), nil
 	case data.Rich:
-		if k := kindOf(v); k != isSensitive && k != isType && k != isIterator {
-			return data.OfString(v.Text())
+		return toOldRich(v)
+	}
+	return v, nil
+}
+
+func toOldRich(v data.Value) (data.Value, error) {
+	if isIterating(v) {
+		return v, Errorf("Use of an Iterator is not supported here")
+	}
+	switch kindOf(v) {
+	case isType:
+		t, _ := types.AsType(v)
+		if ref, ok := types.AsReference(t); ok && ref.Type == "Class" && !ref.Titled {
+			return v, Errorf(`No title provided and "class" is not a valid resource reference`)
+		}
+	case isRegexp, isVersion, isVersions, isBinary, isTimespan, isTimestamp:
+		return data.OfString(v.Text()), nil
+	}
+	return v, nil
+}
+
+// OldText returns the text of a value as functions of the older kind see it, to which a
+// type of a class or of a resource is a resource.
+func OldText(v data.Value) string {
+	if t, ok := types.AsType(v); ok {
+		if ref, ok := types.AsReference(t); ok && ref.Type != "" {
+			if ref.Type == "Class" {
+				ref.Title = types.FullName(ref.Title)
+			}
+			return ref.Type + "[" + ref.Title + "]"
 		}
 	}
-	return v
+	return v.Text()
 }
 
 // Arg returns an argument, or undef if there are fewer.

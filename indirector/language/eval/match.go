@@ -135,6 +135,9 @@ func richClass(v data.Value) string {
 	switch kind := kindOf(v); kind {
 	case isType:
 		t, _ := types.AsType(v)
+		if ref, ok := types.AsReference(t); ok && ref.Type != "Class" {
+			return "Puppet::Pops::Types::PResourceType"
+		}
 		name, _, _ := strings.Cut(t.String(), "[")
 		if strings.Contains(name, " = ") {
 			name = "TypeAlias"

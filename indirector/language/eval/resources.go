@@ -70,7 +70,7 @@ func unconvertible(v data.Value) error {
 			}
 		}
 	case data.Rich:
-		if kindOf(v) == isIterator {
+		if isIterating(v) {
 			return Errorf("Use of an Iterator is not supported here")
 		}
 		if t, ok := types.AsType(v); ok {

@@ -69,6 +69,12 @@ func kindOf(v data.Value) richKind {
 	return richKinds[types.KindOf(v)]
 }
 
+// isIterating reports whether a value is an iterator of the language.
+func isIterating(v data.Value) bool {
+	it, ok := v.Rich().(*Iterator)
+	return ok && it.Tree == ""
+}
+
 func isTime(k richKind) bool { return k == isTimestamp || k == isTimespan }
 
 func newRich(name string, args ...data.Value) (data.Value, error) {

@@ -338,9 +338,9 @@ func Mismatch(subject string, t types.Type, v data.Value) string {
 	if !ok {
 		return types.Mismatch(subject, t, v)
 	}
-	of := it.Element()
+	of := types.Normalize(it.Element())
 	if strings.HasPrefix(t.String(), "Variant[") {
-		of = types.Normalize(types.Normalize(of)) // Puppet makes one mismatch of several, and their types simpler
+		of = types.Normalize(of) // Puppet makes one mismatch of several, and their types simpler
 	}
 	element, _, _ := strings.Cut(of.String(), "[")
 	// The words are those about another value that is of no other type.

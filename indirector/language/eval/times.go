@@ -2,7 +2,9 @@ package eval
 
 import (
 	"math"
+	"math/big"
 	"net/url"
+	"slices"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/syntax"
@@ -13,15 +15,27 @@ import (
 const nanosInSecond = 1_000_000_000
 
 // nanosOf returns a time, or a number of seconds, in nanoseconds.
-func nanosOf(v data.Value) int64 {
+func nanosOf(v data.Value) *big.Int {
 	switch v.Kind() {
-	case data.Int:
-		return v.Int() * nanosInSecond
+	case data.Int, data.Big:
+		n := bigOf(v)
+		return new(big.Int).Mul(n, big.NewInt(nanosInSecond))
 	case data.Float:
-		return int64(v.Float() * nanosInSecond)
+		return wholeOf(v.Float() * nanosInSecond)
 	}
 	ns, _ := types.NanosecondsOf(v)
 	return ns
+}
+
+// wholeOf cuts off the fraction of a number, which must be finite.
+func wholeOf(f float64) *big.Int {
+	n, _ := big.NewFloat(f).Int(nil)
+	return n
+}
+
+func floatOfBig(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
 }
 
 // computeTimes works on two operands of which one at least is a time. A number on the
@@ -38,7 +52,11 @@ func computeTimes(n *syntax.Binary, x operands) (data.Value, error) {
 		case x.op == "+", x.op == "*" && right == isTimespan:
 			x.left, x.right = x.right, x.left
 		case x.op == "-" && right == isTimespan:
-			x.left = types.OfTimespan(nanosOf(x.left))
+			v, err := types.OfTimespan(nanosOf(x.left))
+			if err != nil {
+				return v, err
+			}
+			x.left = v
 		default:
 			return data.Value{}, inapplicableWhen(n, x)
 		}
@@ -55,25 +73,25 @@ func computeTimes(n *syntax.Binary, x operands) (data.Value, error) {
 
 // shifted adds to a time, or subtracts from it.
 func shifted(x operands, left, right richKind) (data.Value, error) {
-	a, b, sum := nanosOf(x.left), nanosOf(x.right), int64(0)
+	a, b, sum := nanosOf(x.left), nanosOf(x.right), new(big.Int)
 	if x.op == "+" {
-		sum = a + b
+		sum.Add(a, b)
 		switch {
 		case left == isTimestamp && right == isTimestamp:
 			return data.Value{}, Errorf("A Timestamp cannot be added to a Timestamp")
 		case left == isTimespan && right != isTimestamp:
-			return types.OfTimespan(sum), nil
+			return types.OfTimespan(sum)
 		}
-		return types.OfTimestamp(sum), nil
+		return types.OfTimestamp(sum)
 	}
-	sum = a - b
+	sum.Sub(a, b)
 	switch {
 	case left == isTimespan && right == isTimestamp:
 		return data.Value{}, Errorf("A Timestamp cannot be subtracted from a Timespan")
 	case left == isTimespan || right == isTimestamp:
-		return types.OfTimespan(sum), nil
+		return types.OfTimespan(sum)
 	}
-	return types.OfTimestamp(sum), nil
+	return types.OfTimestamp(sum)
 }
 
 // scaled multiplies or divides a length of time.
@@ -85,9 +103,9 @@ func scaled(n *syntax.Binary, x operands, right richKind) (data.Value, error) {
 	case x.op == "*" && right != notRich:
 		return data.Value{}, Errorf("A Timestamp cannot be multiplied by %s", other)
 	case x.op == "*" && x.right.Kind() == data.Float:
-		return types.OfTimespan(int64(float64(ns) * x.right.Float())), nil
+		return ofFloat(floatOfBig(ns) * x.right.Float())
 	case x.op == "*":
-		return types.OfTimespan(ns * x.right.Int()), nil
+		return types.OfTimespan(ns.Mul(ns, bigOf(x.right)))
 	case x.op == "%" && right != notRich:
 		return data.Value{}, Errorf("Can not do modulus on a Timespan using a %s", other)
 	case x.op == "/" && right == isTimestamp:
@@ -95,19 +113,27 @@ func scaled(n *syntax.Binary, x operands, right richKind) (data.Value, error) {
 	case isZero || x.right.Kind() == data.Float && x.right.Float() == 0:
 		return data.Value{}, issueAt(n.Right, "Division by 0")
 	case x.op == "%":
-		return computeIntegers(n, operands{"%", data.OfInt(floorDiv(ns, nanosInSecond)), x.right})
+		return computeIntegers(n, operands{"%", data.OfBig(floorDiv(ns, big.NewInt(nanosInSecond))), x.right})
 	case right == isTimespan:
-		return computeFloats(n, operands{"/", data.OfFloat(float64(ns)), data.OfFloat(float64(nanosOf(x.right)))})
+		return computeFloats(n, operands{"/", data.OfFloat(floatOfBig(ns)), data.OfFloat(floatOfBig(nanosOf(x.right)))})
 	case x.right.Kind() == data.Float:
-		return types.OfTimespan(int64(math.Floor(float64(ns) / x.right.Float()))), nil
+		return ofFloat(math.Floor(floatOfBig(ns) / x.right.Float()))
 	}
-	return types.OfTimespan(floorDiv(ns, x.right.Int())), nil
+	return types.OfTimespan(floorDiv(ns, bigOf(x.right)))
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
-		q--
+// ofFloat returns a length of time in nanoseconds.
+func ofFloat(ns float64) (data.Value, error) {
+	if math.IsInf(ns, 0) {
+		return data.Value{}, Errorf("%s", data.FormatFloat(ns))
+	}
+	return types.OfTimespan(wholeOf(ns))
+}
+
+func floorDiv(a, b *big.Int) *big.Int {
+	q, rest := new(big.Int).QuoRem(a, b, new(big.Int))
+	if rest.Sign() != 0 && rest.Sign() != b.Sign() {
+		q.Sub(q, big.NewInt(1))
 	}
 	return q
 }
@@ -217,6 +243,9 @@ func without(a, b data.Value) data.Value {
 func (b *HashBuilder) findSame(v data.Value) int {
 	if i := b.find(v); i >= 0 {
 		return i
+	}
+	if hasTime(v) { // which - compares by what they are
+		return slices.IndexFunc(b.pairs, func(p data.Pair) bool { return data.Equal(p.Key, v) })
 	}
 	switch v.Kind() {
 	case data.Int:

@@ -15,6 +15,10 @@ func lazyStep(c *eval.Invocation) (data.Value, error) {
 		return undef, eval.Errorf("%s", notIterable(c.Args[0]))
 	}
 	by := c.Args[1].Int()
+	if it.Counts != nil {
+		counts, err := it.Counts.By(by)
+		return data.OfRich(counts.Iterator()), err
+	}
 	out := &eval.Iterator{Element: it.Element, Elements: func(yield func(data.Value) bool) {
 		at := int64(0)
 		for v := range it.Elements {
@@ -32,6 +36,9 @@ func lazyReverse(c *eval.Invocation) (data.Value, error) {
 	it, ok := eval.Elements(c.Args[0])
 	if !ok {
 		return undef, eval.Errorf("%s", notIterable(c.Args[0]))
+	}
+	if n := it.Counts; n != nil {
+		return data.OfRich(eval.Counts{From: n.From, To: n.To, Step: -n.Step}.Iterator()), nil
 	}
 	all, err := it.All()
 	if err != nil {
@@ -71,7 +78,11 @@ func treeEach() []eval.Way {
 			if err != nil {
 				return undef, err
 			}
-			return data.OfRich(&eval.Iterator{Element: func() types.Type { return eval.MustType("Any") }, Elements: func(yield func(data.Value) bool) {
+			class := "Puppet::Pops::Types::Iterable::DepthFirstTreeIterator"
+			if t.breadth {
+				class = "Puppet::Pops::Types::Iterable::BreadthFirstTreeIterator"
+			}
+			return data.OfRich(&eval.Iterator{Tree: class, Element: func() types.Type { return eval.MustType("Any") }, Elements: func(yield func(data.Value) bool) {
 				t.walk(func(path []data.Value, v data.Value) bool {
 					return yield(data.OfList([]data.Value{data.OfList(slices.Clone(path)), v}))
 				})
@@ -105,16 +116,17 @@ type tree struct {
 	containers                    types.Type
 	withRoot, withInner, withLeaf bool
 	breadth                       bool
+	references                    bool // attributes of objects that only refer to values are visited, too
 }
 
 func newTree(c *eval.Invocation) (*tree, error) {
-	usual, _ := types.Parse("Variant[Array, Hash]", nil)
+	usual, _ := types.Parse("Variant[Array, Hash, Object]", nil)
 	options := c.Arg(1)
 	is := func(name string) bool {
 		v := options.Get(name)
 		return v.IsNil() || v.Truthy()
 	}
-	t := &tree{root: c.Args[0], containers: usual, withInner: is("include_containers"), withLeaf: is("include_values"), breadth: options.Get("order").Str() == "breadth_first"}
+	t := &tree{root: c.Args[0], containers: usual, withInner: is("include_containers"), withLeaf: is("include_values"), breadth: options.Get("order").Str() == "breadth_first", references: options.Get("include_refs").Truthy()}
 	t.withRoot = t.withInner && is("include_root")
 	if of, ok := types.AsType(options.Get("container_type")); ok {
 		if !types.Assignable(usual, of) {
@@ -148,7 +160,7 @@ func (t *tree) walk(see visit) {
 	}
 	for queue := []entry{{nil, t.root}}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		ok := children(at.path, at.v, func(path []data.Value, v data.Value) bool {
+		ok := t.children(at.path, at.v, func(path []data.Value, v data.Value) bool {
 			inner := types.Instance(t.containers, v)
 			if inner {
 				queue = append(queue, entry{slices.Clone(path), v})
@@ -163,7 +175,7 @@ func (t *tree) walk(see visit) {
 
 // deep visits what lies below a value, each before what lies below it.
 func (t *tree) deep(path []data.Value, v data.Value, see visit) bool {
-	return children(path, v, func(path []data.Value, v data.Value) bool {
+	return t.children(path, v, func(path []data.Value, v data.Value) bool {
 		if !types.Instance(t.containers, v) {
 			return !t.withLeaf || see(path, v)
 		}
@@ -172,7 +184,7 @@ func (t *tree) deep(path []data.Value, v data.Value, see visit) bool {
 }
 
 // children visits what lies directly below a value.
-func children(path []data.Value, v data.Value, see visit) bool {
+func (t *tree) children(path []data.Value, v data.Value, see visit) bool {
 	path = append(slices.Clone(path), undef)
 	last := &path[len(path)-1]
 	for i, x := range v.List() {
@@ -181,7 +193,11 @@ func children(path []data.Value, v data.Value, see visit) bool {
 			return false
 		}
 	}
-	for _, p := range v.Hash() {
+	members := v.Hash()
+	if v.Kind() == data.Rich {
+		members = types.Attributes(v, t.references)
+	}
+	for _, p := range members {
 		*last = p.Key
 		if !see(path, p.Value) {
 			return false

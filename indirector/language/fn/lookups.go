@@ -89,8 +89,7 @@ func OlderLookup(name, merge string, then func(c *eval.Invocation, v data.Value)
 	}
 	return []eval.Way{
 		way("Tuple[String, Any, Any, 1, 3] args", func(c *eval.Invocation) (data.Value, error) {
-			args := c.Arg(0).List()
-			return look(c, args, len(args) > 1)
+			return undef, eval.Errorf("undefined method `hiera' for the function %s", name) // Puppet calls what is not there
 		}),
 		way("String key", older(false)),
 		way("String key; Any default; Any override?", older(true)),

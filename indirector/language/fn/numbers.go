@@ -68,8 +68,11 @@ func rounding(name string, round func(float64) float64) []eval.Way {
 	}
 	return []eval.Way{
 		way("Numeric val", func(c *eval.Invocation) (data.Value, error) {
-			if c.Args[0].Kind() != data.Float {
-				return c.Args[0], nil
+			if v := c.Args[0]; v.Kind() != data.Float {
+				if name != "round" {
+					return v, nil
+				}
+				return whole(float64(v.Int())) // which is not exact if it is large, as in Puppet
 			}
 			return whole(c.Args[0].Float())
 		}),
@@ -156,7 +159,7 @@ var numericText = regexp.MustCompile(`^-?\d+([._eE]\d+)?$`)
 // oldOrder orders values of which not all are numbers as texts; texts that look like
 // numbers are numbers, still.
 func oldOrder(c *eval.Invocation, name string, a, b data.Value) (int, error) {
-	x, y := a.Text(), b.Text()
+	x, y := eval.RubyText(a), eval.RubyText(b)
 	texts := a.Kind() == data.String && b.Kind() == data.String
 	switch {
 	case numericText.MatchString(x) && numericText.MatchString(y):

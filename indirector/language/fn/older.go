@@ -5,10 +5,12 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"indirtui/indirector/data"
 	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/types"
 )
 
 // older are functions of Puppet's older kind, which check their arguments by themselves.
@@ -24,7 +26,13 @@ func older() map[string]do {
 			if c.Args[0].Kind() != data.String {
 				return undef, eval.Errorf("%s", eval.NoString(c.Args[0]))
 			}
-			s, err := Sprintf(c.Args[0].Str(), c.Args[1:])
+			args := slices.Clone(c.Args[1:])
+			for i, v := range args {
+				if _, ok := types.AsType(v); ok {
+					args[i] = data.OfString(eval.OldText(v))
+				}
+			}
+			s, err := Sprintf(c.Args[0].Str(), args)
 			if err == nil {
 				err = c.Spend(len(s))
 			}
@@ -68,7 +76,7 @@ func older() map[string]do {
 func oldJoined(args []data.Value) string {
 	words := make([]string, len(args))
 	for i, v := range args {
-		words[i] = v.Text()
+		words[i] = eval.OldText(v)
 	}
 	return strings.Join(words, " ")
 }

@@ -58,6 +58,9 @@ func eachText(change func(string) string) []eval.Way {
 		way("Numeric arg", single),
 		way("String arg", single),
 		way("Iterable[Variant[String, Numeric]] arg", func(c *eval.Invocation) (data.Value, error) {
+			if t, ok := types.AsType(c.Args[0]); ok {
+				return undef, eval.Errorf("undefined method `map' for %s", t)
+			}
 			it, _ := eval.Elements(c.Args[0])
 			var out []data.Value
 			for v := range it.Elements {

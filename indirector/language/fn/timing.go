@@ -2,7 +2,6 @@ package fn
 
 import (
 	"fmt"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -19,12 +18,12 @@ func timing() map[string][]eval.Way {
 		"strftime": {
 			way("Timespan time_object; String format", func(c *eval.Invocation) (data.Value, error) {
 				ns, _ := types.NanosecondsOf(c.Args[0])
-				text, err := rich.FormatTimespan(rich.TimespanOf(big.NewInt(ns)), c.Args[1].Str())
+				text, err := rich.FormatTimespan(rich.TimespanOf(ns), c.Args[1].Str())
 				return data.OfString(text), err
 			}),
 			way("Timestamp time_object; String format; String timezone?", func(c *eval.Invocation) (data.Value, error) {
-				ns, _ := types.NanosecondsOf(c.Args[0])
-				return formatTime(time.Unix(0, ns).UTC(), c.Args[1].Str(), c.Arg(2).Str())
+				t, _ := types.TimeOf(c.Args[0])
+				return formatTime(t, c.Args[1].Str(), c.Arg(2).Str())
 			}),
 			way("String format; String timezone?", func(c *eval.Invocation) (data.Value, error) {
 				c.WarnOnce(eval.Deprecations, "The argument signature (String format, [String timezone]) is deprecated for #strftime. See #strftime documentation and Timespan type for more info", true)

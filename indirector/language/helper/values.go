@@ -100,7 +100,7 @@ func (h *Helper) appendRich(b []byte, v data.Value) ([]byte, error) {
 			name = "timespan"
 		}
 		b = append(appendJSON(append(b, '{'), name), ':')
-		b = append(strconv.AppendInt(b, ns, 10), `,"text":`...)
+		b = append(ns.Append(b, 10), `,"text":`...)
 		return append(appendJSON(b, text), '}'), nil
 	case types.SemVerRich:
 		return appendTagged(b, "version", text), nil
@@ -183,15 +183,22 @@ func (h *Helper) value(x any) (data.Value, error) {
 			}
 		}
 		if ns, ok := x["timestamp"].(json.Number); ok {
-			n, err := ns.Int64()
-			return types.OfTimestamp(n), err
+			return timeOf(ns, types.OfTimestamp)
 		}
 		if ns, ok := x["timespan"].(json.Number); ok {
-			n, err := ns.Int64()
-			return types.OfTimespan(n), err
+			return timeOf(ns, types.OfTimespan)
 		}
 	}
 	return data.Value{}, errNoValue
+}
+
+// timeOf makes a time of its nanoseconds.
+func timeOf(text json.Number, of func(*big.Int) (data.Value, error)) (data.Value, error) {
+	ns, ok := new(big.Int).SetString(text.String(), 10)
+	if !ok {
+		return data.Value{}, errNoValue
+	}
+	return of(ns)
 }
 
 var errNoValue = fmt.Errorf("it answers with what is no value")

@@ -26,6 +26,8 @@ import (
 	"strings"
 	"sync"
 
+	"indirtui/indirector/language/eval"
+	"indirtui/indirector/language/syntax"
 	"indirtui/indirector/modules"
 )
 
@@ -52,6 +54,7 @@ type Environment struct {
 	o        Options
 	modules  []Module
 	problems []error
+	logs     []eval.LogEntry
 
 	mu          sync.Mutex
 	directories map[[2]string]*directory // by what they are below of, and where there
@@ -84,6 +87,9 @@ func Open(o Options) (*Environment, error) {
 // Problems returns what is wrong with modules that were left out, or whose
 // metadata.json was.
 func (e *Environment) Problems() []error { return e.problems }
+
+// Logs returns what Puppet logs of metadata.json files that cannot be used.
+func (e *Environment) Logs() []eval.LogEntry { return e.logs }
 
 // Libs returns the directory of plugins, if there is one, and the directories lib of all
 // modules, in their order: where Ruby looks for the files that their functions require.
@@ -132,14 +138,22 @@ func (e *Environment) module(name string) *Module {
 func (e *Environment) metadata(m modules.Module) (data modules.Metadata, ok bool) {
 	type decoded struct {
 		modules.Metadata
-		err error
+		err     error
+		message string // what Puppet logs
 	}
 	if !e.directory(m.Dir, "").mayHave("metadata.json") {
 		return data, true
 	}
 	made, err := e.o.Cache.made(os.Stat, m.Dir, "metadata.json", func(text string) any {
 		data, err := m.Metadata([]byte(text))
-		return decoded{data, err}
+		bad := (*json.SyntaxError)(nil)
+		switch {
+		case errors.As(err, &bad):
+			return decoded{data, err, m.Name + " has an invalid and unparsable metadata.json file. The parse error: " + syntax.JSONProblem(text)}
+		case err != nil:
+			return decoded{data, err, err.Error()}
+		}
+		return decoded{Metadata: data}
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return data, true
@@ -152,5 +166,16 @@ func (e *Environment) metadata(m modules.Module) (data modules.Metadata, ok bool
 	}
 	e.problems = append(e.problems, fmt.Errorf("%s: %w", filepath.Join(m.Dir, "metadata.json"), err))
 	bad := (*json.SyntaxError)(nil)
-	return data, errors.As(err, &bad) && e.o.Strict != "error"
+	ok = errors.As(err, &bad) && e.o.Strict != "error"
+	level := "err"
+	switch {
+	case ok && e.o.Strict == "off":
+		level = "debug"
+	case ok:
+		level = "warning"
+	}
+	if d, read := made.(decoded); read {
+		e.logs = append(e.logs, eval.LogEntry{Level: level, Message: d.message})
+	}
+	return data, ok
 }

@@ -25,6 +25,11 @@ func Compile(ctx context.Context, o Options, c compile.Options, code string) (*c
 	case env == nil:
 		return nil, errNoEnvironment
 	}
+	if s.o.Eval.Log != nil {
+		for _, e := range env.Logs() {
+			s.o.Eval.Log(e)
+		}
+	}
 	if c.Main, err = s.definitions.Main(code); err != nil {
 		return nil, err
 	}

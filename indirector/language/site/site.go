@@ -245,7 +245,10 @@ func (l language) Function(name string) (hiera.Function, error) {
 		for i, x := range args {
 			args[i] = types.OfData(x)
 		}
-		v, err = l.s.Thread.Call(l.s.o.Context, name, append(args, data.OfRich(contextOf(c)))...)
+		if len(args) > 0 { // one of before hiera.yaml gets nothing
+			args = append(args, data.OfRich(contextOf(c)))
+		}
+		v, err = l.s.Thread.Call(l.s.o.Context, name, args...)
 		if err == errNotFound {
 			return v, false, nil
 		}

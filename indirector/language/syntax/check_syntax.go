@@ -2,7 +2,6 @@ package syntax
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -26,10 +25,7 @@ func (c *checker) syntaxProblem(syntax, text string) string {
 	name := syntax[strings.LastIndexByte(syntax, '+')+1:]
 	switch {
 	case name == "json":
-		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil { // Puppet has Ruby's words here
-			return `JSON syntax checker: Cannot parse invalid JSON string. "` + short(err.Error(), 100) + `"`
-		}
+		return CheckJSON(text)
 	case name == "base64":
 		return base64Problem(text)
 	case syntax == "pp":
@@ -38,6 +34,15 @@ func (c *checker) syntaxProblem(syntax, text string) string {
 		return c.sourceProblem("EPP", text, true)
 	}
 	return ""
+}
+
+// CheckJSON returns what Puppet's checker of heredocs reports of a text that is not JSON, or "".
+func CheckJSON(text string) string {
+	problem := JSONProblem(text)
+	if problem == "" {
+		return ""
+	}
+	return `JSON syntax checker: Cannot parse invalid JSON string. "` + short(problem, 100) + `"`
 }
 
 // sourceProblem checks a manifest or a template in a heredoc, and what is in its

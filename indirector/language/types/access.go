@@ -136,21 +136,3 @@ func ArrayOf(t Type) (element Type, least, most int, ok bool) {
 	}
 	return a.element, int(a.size.from), most, true
 }
-
-// NanosecondsOf returns a time in nanoseconds: since 1970, or its length. It is false if v
-// is no time.
-func NanosecondsOf(v data.Value) (int64, bool) {
-	switch r := v.Rich().(type) {
-	case timestamp:
-		return int64(r), true
-	case timespan:
-		return int64(r), true
-	}
-	return 0, false
-}
-
-// OfTimestamp returns a point in time, in nanoseconds since 1970.
-func OfTimestamp(ns int64) data.Value { return data.OfRich(timestamp(ns)) }
-
-// OfTimespan returns a length of time in nanoseconds.
-func OfTimespan(ns int64) data.Value { return data.OfRich(timespan(ns)) }

@@ -199,10 +199,10 @@ func acceptsScalar(t, o Type) bool {
 		return ok && (t.only == nil || o.only != nil && *t.only == *o.only)
 	case timestampType:
 		o, ok := o.(timestampType)
-		return ok && t.covers(o.interval)
+		return ok && t.covers(o.period)
 	case timespanType:
 		o, ok := o.(timespanType)
-		return ok && t.covers(o.interval)
+		return ok && t.covers(o.period)
 	case regexpType:
 		o, ok := o.(regexpType)
 		return ok && (t.pattern == nil || o.pattern != nil && t.pattern.source == o.pattern.source)

@@ -52,10 +52,10 @@ func Order(a, b data.Value) (int, bool) {
 		return x.compare(y), ok
 	case timespan:
 		y, ok := b.Rich().(timespan)
-		return int(min(max(x-y, -1), 1)), ok
+		return x.total().Cmp(y.total()), ok
 	case timestamp:
 		y, ok := b.Rich().(timestamp)
-		return int(min(max(x-y, -1), 1)), ok
+		return x.total().Cmp(y.total()), ok
 	}
 	return 0, false
 }

@@ -71,9 +71,9 @@ func scalarText(v data.Value, f format) (string, error) {
 	case binary:
 		return binaryText(r, f)
 	case timestamp:
-		return timeText(v, int64(r), f)
+		return timeText(v, *r.moment, f)
 	case timespan:
-		return timeText(v, int64(r), f)
+		return timeText(v, *r.moment, f)
 	}
 	return richText(v.Rich(), f)
 }
@@ -183,19 +183,19 @@ func richText(r data.RichValue, f format) (string, error) {
 func malformed(f format) error { return errorf("malformed format string - %%%c", f.letter) }
 
 // timeText formats a time, which is a number of seconds, too.
-func timeText(v data.Value, ns int64, f format) (string, error) {
+func timeText(v data.Value, m moment, f format) (string, error) {
 	switch {
 	case f.letter == 's':
 		return f.print(v.Text())
 	case f.letter == 'p': // Puppet adds an address
-		return f.print(fmt.Sprintf("#<%s @nsecs=%d>", rubyClass(v), ns))
+		return f.print(fmt.Sprintf("#<%s @nsecs=%d>", rubyClass(v), m.total()))
 	case f.letter == 'u' || f.letter == 'i':
 		f.letter = 'd'
-		return integerText(data.OfInt(ns/1e9), f)
+		return integerText(data.OfInt(m.whole()), f)
 	case strings.IndexByte(wholeLetters, f.letter) >= 0:
-		return integerText(data.OfInt(ns/1e9), f)
+		return integerText(data.OfInt(m.whole()), f)
 	case strings.IndexByte(floatingLetters, f.letter) >= 0:
-		return floatingText(float64(ns)/1e9, f)
+		return floatingText(m.float(), f)
 	}
 	return "", malformed(f)
 }

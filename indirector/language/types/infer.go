@@ -96,9 +96,9 @@ func inferScalar(v data.Value) Type {
 	case secret:
 		return newSensitive(Reduced(r.value))
 	case timestamp:
-		return timestampType{interval{from: int64(r), to: int64(r)}}
+		return timestampType{at(*r.moment)}
 	case timespan:
-		return timespanType{interval{from: int64(r), to: int64(r)}}
+		return timespanType{at(*r.moment)}
 	case version:
 		return versionType{}
 	case versions:

@@ -167,10 +167,10 @@ func isRich(t Type, v data.Value) bool {
 		return ok && (t.pattern == nil || t.pattern.source == r.source)
 	case timestamp:
 		t, ok := t.(timestampType)
-		return ok && t.contains(int64(r))
+		return ok && t.contains(*r.moment)
 	case timespan:
 		t, ok := t.(timespanType)
-		return ok && t.contains(int64(r))
+		return ok && t.contains(*r.moment)
 	case version:
 		t, ok := t.(versionType)
 		return ok && (len(t.ranges) == 0 || slices.ContainsFunc(t.ranges, func(x versions) bool { return x.include(r) }))

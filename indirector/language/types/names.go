@@ -44,8 +44,8 @@ var standard = sync.OnceValue(func() map[string]Type {
 	all := map[string]Type{}
 	for name, t := range map[string]Type{
 		"Integer": integerType{interval: unlimited}, "Float": floatType{math.Inf(-1), math.Inf(1)}, "String": stringType{}, "Enum": enumType{},
-		"Pattern": patternType{}, "Regexp": regexpType{}, "Boolean": booleanType{}, "Timestamp": timestampType{unlimited},
-		"Timespan": timespanType{unlimited}, "SemVer": versionType{}, "URI": uriType{}, "Collection": collectionType{},
+		"Pattern": patternType{}, "Regexp": regexpType{}, "Boolean": booleanType{}, "Timestamp": timestampType{always},
+		"Timespan": timespanType{always}, "SemVer": versionType{}, "URI": uriType{}, "Collection": collectionType{},
 		"Array": newArray(nil, nil), "Hash": newHash(nil, nil, nil), "Tuple": tupleType{}, "Struct": structType{},
 		"Variant": variantType{}, "Init": initType{}, "Callable": callableType{}, "Class": classType{}, "Resource": resourceType{},
 		"Runtime": runtimeType{}, "TypeReference": referenceType{"UnresolvedReference"},

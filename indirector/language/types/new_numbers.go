@@ -113,9 +113,9 @@ func plainNumber(v data.Value) (data.Value, bool) {
 	}
 	switch r := v.Rich().(type) {
 	case timestamp:
-		return data.OfFloat(float64(r) / 1e9), true
+		return data.OfFloat(r.float()), true
 	case timespan:
-		return data.OfFloat(float64(r) / 1e9), true
+		return data.OfFloat(r.float()), true
 	}
 	return data.Value{}, false
 }

@@ -32,7 +32,7 @@ func typeConstructor() *constructor {
 
 // Unresolved returns what Puppet makes of a name that means nothing, where it does not
 // refuse it. It is a [Lookup].
-func Unresolved(name string) Type { return referenceType{fullName(name)} }
+func Unresolved(name string) Type { return referenceType{FullName(name)} }
 
 func regexpConstructor() *constructor {
 	return &constructor{name: "new_float", ways: []way{{params: "String pattern; Boolean escape?", make: func(args []data.Value) (data.Value, error) {

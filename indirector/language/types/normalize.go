@@ -17,9 +17,9 @@ func generalize(t Type) Type {
 	case floatType:
 		return floatType{math.Inf(-1), math.Inf(1)}
 	case timestampType:
-		return timestampType{unlimited}
+		return timestampType{always}
 	case timespanType:
-		return timespanType{unlimited}
+		return timespanType{always}
 	case stringType:
 		return stringType{}
 	case booleanType:
@@ -267,11 +267,11 @@ func (f family) join(some []Type) []Type {
 		}
 		return []Type{out}
 	case integerFamily:
-		return joinIntervals(some, integers)
+		return joinIntervals(some, integers, interval.touches, interval.hull)
 	case timespanFamily:
-		return joinIntervals(some, timespans)
+		return joinIntervals(some, timespans, period.touches, period.hull)
 	default:
-		return joinIntervals(some, timestamps)
+		return joinIntervals(some, timestamps, period.touches, period.hull)
 	}
 }
 
@@ -316,32 +316,32 @@ func integers(t Type) (interval, func(interval) Type) {
 	return x.interval, func(r interval) Type { return integerType{interval: r} }
 }
 
-func timespans(t Type) (interval, func(interval) Type) {
+func timespans(t Type) (period, func(period) Type) {
 	x, ok := t.(timespanType)
 	if !ok {
-		return interval{}, nil
+		return period{}, nil
 	}
-	return x.interval, func(r interval) Type { return timespanType{r} }
+	return x.period, func(r period) Type { return timespanType{r} }
 }
 
-func timestamps(t Type) (interval, func(interval) Type) {
+func timestamps(t Type) (period, func(period) Type) {
 	x, ok := t.(timestampType)
 	if !ok {
-		return interval{}, nil
+		return period{}, nil
 	}
-	return x.interval, func(r interval) Type { return timestampType{r} }
+	return x.period, func(r period) Type { return timestampType{r} }
 }
 
 // joinIntervals joins ranges that touch, beginning with the last one.
-func joinIntervals(some []Type, of func(Type) (interval, func(interval) Type)) []Type {
+func joinIntervals[R any](some []Type, of func(Type) (R, func(R) Type), touches func(a, b R, near bool) bool, hull func(a, b R) R) []Type {
 	var out []Type
 	_, to := of(some[0])
 	for len(some) > 0 {
 		last, _ := of(some[len(some)-1])
 		var apart []Type
 		for _, t := range some[:len(some)-1] {
-			if r, _ := of(t); last.touches(r, true) {
-				last = last.hull(r)
+			if r, _ := of(t); touches(last, r, true) {
+				last = hull(last, r)
 			} else {
 				apart = append(apart, t)
 			}

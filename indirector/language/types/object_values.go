@@ -44,6 +44,22 @@ func (o object) get(name string) (data.Value, bool) {
 	return data.Value{}, false
 }
 
+// Attributes returns the attributes of an object, those that only refer to values if asked for;
+// nil if the value is none.
+func Attributes(v data.Value, references bool) []data.Pair {
+	o, ok := v.Rich().(object)
+	if !ok {
+		return nil
+	}
+	var out []data.Pair
+	for _, f := range o.t.all(attributeKind) {
+		if x, ok := o.get(f.name); ok && (references || f.role != "reference") {
+			out = append(out, data.P(f.name, x))
+		}
+	}
+	return out
+}
+
 // OfError returns an instance of the type Error. As in Puppet, its details may be what a
 // program could not give it.
 func OfError(message, kind, code string, details data.Value) data.Value {

@@ -231,7 +231,7 @@ func ofResources(t resourceType, args []data.Value) (data.Value, error) {
 		return data.Value{}, badArity(t.String(), 1, -1, 0)
 	}
 	if t.title != nil {
-		return data.Value{}, errorf("Resource not found: %s['%s']", fullName(t.name), *t.title)
+		return data.Value{}, errorf("Resource not found: %s['%s']", FullName(t.name), *t.title)
 	}
 	name := t.name
 	if name == "" {
@@ -274,7 +274,7 @@ func resourceTypeName(v data.Value) (string, error) {
 	if !ok {
 		return "", errorf("First argument to Resource[] must be a resource type or a String. Got %s.", kindName(v))
 	}
-	if name = fullName(name); !resourceName.MatchString(name) {
+	if name = FullName(name); !resourceName.MatchString(name) {
 		return "", errorf("Illegal type reference. The given name '%s' does not conform to the naming rule", name)
 	}
 	return name, nil

@@ -8,16 +8,16 @@ import (
 )
 
 // timeBound reads an end of a type of times.
-func timeBound(t Type, v data.Value) (int64, error) {
+func timeBound(t Type, v data.Value) (m moment, err error) {
 	_, spans := t.(timespanType)
 	switch r := v.Rich().(type) {
 	case timestamp:
 		if !spans {
-			return int64(r), nil
+			return *r.moment, nil
 		}
 	case timespan:
 		if spans {
-			return int64(r), nil
+			return *r.moment, nil
 		}
 	}
 	switch v.Kind() {
@@ -31,42 +31,42 @@ func timeBound(t Type, v data.Value) (int64, error) {
 		if spans {
 			s, err := rich.ParseTimespan(v.Str())
 			if err != nil {
-				return 0, err
+				return m, err
 			}
-			return nanoseconds([]int64{1}, data.OfBig(s.Nanoseconds()))
+			return momentOf(s.Nanoseconds())
 		}
 		return parseTimestamp(v.Str())
 	}
-	return 0, errorf("Unable to create a Puppet::Pops::Time::%s from a %s", simpleName(t), rubyClass(v))
+	return m, errorf("Unable to create a Puppet::Pops::Time::%s from a %s", simpleName(t), rubyClass(v))
 }
 
 func ofTimes(t Type, args []data.Value) (Type, error) {
 	if len(args) > 2 {
 		return nil, badArity(upperArticle(label(t)), 0, 2, len(args))
 	}
-	out := unlimited
+	out := always
 	for i, a := range args {
 		if isDefault(a) || a.IsNil() {
 			continue
 		}
-		ns, err := timeBound(t, a)
+		m, err := timeBound(t, a)
 		switch {
 		case err != nil:
 			return nil, err
 		case i == 0:
-			out.from, out.noFrom = ns, false
+			out.from, out.noFrom = m, false
 		default:
-			out.to, out.noTo = ns, false
+			out.to, out.noTo = m, false
 		}
 	}
 	if _, ok := t.(timespanType); ok {
-		if out.isFinite() && out.from > out.to {
-			return nil, errorf("'from' must be less or equal to 'to'. Got (%s, %s", formatTimespan(out.from), formatTimespan(out.to))
+		if !out.noFrom && !out.noTo && out.from.after(out.to) {
+			return nil, errorf("'from' must be less or equal to 'to'. Got (%s, %s", out.from.timespan(), out.to.timespan())
 		}
 		return timespanType{out}, nil
 	}
-	if out.isFinite() && out.from > out.to {
-		return nil, errorf("'from' must be less or equal to 'to'. Got (%s, %s", formatTimestamp(out.from), formatTimestamp(out.to))
+	if !out.noFrom && !out.noTo && out.from.after(out.to) {
+		return nil, errorf("'from' must be less or equal to 'to'. Got (%s, %s", out.from.timestamp(), out.to.timestamp())
 	}
 	return timestampType{out}, nil
 }

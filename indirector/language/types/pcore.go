@@ -177,7 +177,7 @@ func (p *pcore) other(t Type) bool {
 		}
 	case resourceType:
 		if t.name != "" {
-			p.put("type_name", data.OfString(fullName(t.name)))
+			p.put("type_name", data.OfString(FullName(t.name)))
 		}
 		if t.title != nil {
 			p.put("title", data.OfString(*t.title))

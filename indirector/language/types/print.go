@@ -170,12 +170,12 @@ func (t booleanType) print(p *printer) {
 }
 
 func (t timestampType) print(p *printer) {
-	p.times("Timestamp", t.interval, formatTimestamp)
+	p.times("Timestamp", t.period, moment.timestamp)
 }
 
-func (t timespanType) print(p *printer) { p.times("Timespan", t.interval, formatTimespan) }
+func (t timespanType) print(p *printer) { p.times("Timespan", t.period, moment.timespan) }
 
-func (p *printer) times(name string, r interval, format func(int64) string) {
+func (p *printer) times(name string, r period, format func(moment) string) {
 	p.with(name, func() {
 		if r.isUnlimited() {
 			return
@@ -359,7 +359,7 @@ func (t classType) print(p *printer) {
 func (t resourceType) print(p *printer) {
 	name := "Resource"
 	if t.name != "" {
-		name = fullName(t.name)
+		name = FullName(t.name)
 	}
 	if p.exact {
 		name = "Resource " + strings.ToLower(t.name)

@@ -21,9 +21,9 @@ func AsReference(t Type) (Reference, bool) {
 		return Reference{"Class", t.name, t.name != ""}, true
 	case resourceType:
 		if t.title == nil {
-			return Reference{Type: fullName(t.name)}, true
+			return Reference{Type: FullName(t.name)}, true
 		}
-		r := Reference{fullName(t.name), *t.title, true}
+		r := Reference{FullName(t.name), *t.title, true}
 		if r.Type == "Class" {
 			r.Title = strings.ToLower(r.Title)
 		}

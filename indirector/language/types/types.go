@@ -85,8 +85,8 @@ type (
 
 	booleanType struct{ only *bool }
 
-	timestampType struct{ interval } // nanoseconds since 1970
-	timespanType  struct{ interval } // nanoseconds
+	timestampType struct{ period } // since 1970
+	timespanType  struct{ period }
 
 	// versionType accepts every version if it has no ranges.
 	versionType struct{ ranges []versions }
@@ -255,13 +255,13 @@ func distinct(types []Type) []Type {
 }
 
 // hasTimes reports whether t has bounds of times within, which Puppet takes for
-// different whenever they were written twice.
+// different whenever they were written twice. Those of one moment cancel out.
 func hasTimes(t Type) bool {
 	switch t := t.(type) {
 	case timestampType:
-		return !t.isUnlimited()
+		return !t.isUnlimited() && t.period != at(t.from)
 	case timespanType:
-		return !t.isUnlimited()
+		return !t.isUnlimited() && t.period != at(t.from)
 	}
 	return slices.ContainsFunc(parts(t), hasTimes)
 }
@@ -315,8 +315,8 @@ func isContained(t Type, c container) (inner Type, ok bool) {
 	return x.inner, true
 }
 
-// fullName is a name of a resource type as Puppet prints it.
-func fullName(name string) string {
+// FullName is the name of a class or a resource type as Puppet prints it.
+func FullName(name string) string {
 	if name != "" && name[0] >= 'A' && name[0] <= 'Z' {
 		return name
 	}

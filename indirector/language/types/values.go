@@ -2,11 +2,8 @@ package types
 
 import (
 	"encoding/base64"
-	"math/big"
-	"time"
 
 	"indirtui/indirector/data"
-	"indirtui/indirector/rich"
 )
 
 // Values of the language that data has no notation for. Rule LANG-VAL-01.
@@ -17,10 +14,13 @@ type (
 	// secret is a value that is not shown.
 	secret struct{ value data.Value }
 
-	timestamp int64 // nanoseconds since 1970, in UTC
-	timespan  int64 // nanoseconds
-	binary    string
-	uri       string
+	// A timestamp is a point in time, since 1970 in UTC, and a timespan a length. To Ruby each
+	// is an object of its own, as a key of a hash.
+	timestamp struct{ *moment }
+	timespan  struct{ *moment }
+
+	binary string
+	uri    string
 )
 
 // An Object is an instance of an Object type: of one that a program defines, or of one of
@@ -59,13 +59,19 @@ func (s secret) EqualRich(o data.RichValue) bool {
 	return ok && data.Equal(s.value, x.value)
 }
 
-func (t timestamp) String() string { return formatTimestamp(int64(t)) }
+func (t timestamp) String() string { return t.timestamp() }
 
-func (t timestamp) EqualRich(o data.RichValue) bool { return t == o }
+func (t timestamp) EqualRich(o data.RichValue) bool {
+	x, ok := o.(timestamp)
+	return ok && *t.moment == *x.moment
+}
 
-func (t timespan) String() string { return formatTimespan(int64(t)) }
+func (t timespan) String() string { return t.timespan() }
 
-func (t timespan) EqualRich(o data.RichValue) bool { return t == o }
+func (t timespan) EqualRich(o data.RichValue) bool {
+	x, ok := o.(timespan)
+	return ok && *t.moment == *x.moment
+}
 
 func (b binary) String() string { return base64.StdEncoding.EncodeToString([]byte(b)) }
 
@@ -74,7 +80,3 @@ func (b binary) EqualRich(o data.RichValue) bool { return b == o }
 func (u uri) String() string { return string(u) }
 
 func (u uri) EqualRich(o data.RichValue) bool { return u == o }
-
-func formatTimestamp(ns int64) string { return rich.FormatTimestamp(time.Unix(0, ns).UTC()) }
-
-func formatTimespan(ns int64) string { return rich.TimespanOf(big.NewInt(ns)).String() }

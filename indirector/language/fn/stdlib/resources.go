@@ -67,17 +67,21 @@ func splitReference(s string) (kind, title string, ok bool) {
 }
 
 // reference returns the kind and the title of a resource, which is a reference or a text.
-func reference(v data.Value) (kind, title string, ok bool) {
-	text := v.Str()
-	if t, isType := types.AsType(v); isType {
-		text = t.String()
-		kind, title, ok = splitReference(text)
-		return kind, strings.Trim(title, "'"), ok
+func reference(v data.Value) (kind, title string, err error) {
+	t, isType := types.AsType(v)
+	_, refers := types.AsReference(t)
+	switch {
+	case !refers && !isString(v):
+		return "", "", eval.Errorf("Reference is not understood: '%s'", eval.ClassName(v))
+	case isType:
+		kind, title, _ = splitReference(t.String())
+		return kind, strings.Trim(title, "'"), nil
 	}
-	if !isString(v) {
-		return "", "", false
+	kind, title, ok := splitReference(v.Str())
+	if !ok {
+		err = eval.Errorf("No title provided and %s is not a valid resource reference", v.Inspect())
 	}
-	return splitReference(text)
+	return kind, title, err
 }
 
 func assertPrivate(c *call) (data.Value, error) {
@@ -113,9 +117,9 @@ func definedWithParams(c *call) (data.Value, error) {
 	if !c.Arg(0).Truthy() || len(c.Args) == 0 {
 		return undef, eval.Errorf("Must specify a reference")
 	}
-	kind, title, ok := reference(c.Args[0])
-	if !ok {
-		return undef, eval.Errorf("Reference is not understood: '%s'", eval.ClassName(c.Args[0]))
+	kind, title, err := reference(c.Args[0])
+	if err != nil {
+		return undef, err
 	}
 	parameters, found, err := c.find(kind, title)
 	if err != nil || !found {
@@ -234,9 +238,9 @@ func getparam(c *call) (data.Value, error) {
 	case c.Args[1].Str() == "":
 		return str(""), nil
 	}
-	kind, title, ok := reference(c.Args[0])
-	if !ok {
-		return str(""), nil
+	kind, title, err := reference(str(eval.OldText(c.Args[0])))
+	if err != nil {
+		return undef, err
 	}
 	parameters, _, err := c.find(kind, title)
 	if v, _ := eval.Lookup(parameters, c.Args[1]); !v.IsNil() {

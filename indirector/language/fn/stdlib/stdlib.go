@@ -109,7 +109,7 @@ func Functions(opts Options) eval.Library {
 		}
 	}
 	for name, instead := range renamed() {
-		out[name] = &eval.Builtin{Name: name, Ways: s.ways([]way{{"Any args*", func(c *call) (data.Value, error) {
+		out[name] = &eval.Builtin{Name: name, Ways: s.ways([]way{{anything, func(c *call) (data.Value, error) {
 			if err := c.deprecate(instead.key, instead.message); err != nil {
 				return undef, err
 			}
@@ -118,6 +118,9 @@ func Functions(opts Options) eval.Library {
 	}
 	return out
 }
+
+// anything is what functions take that drop a lambda and check all else by themselves.
+const anything = "Any args*; Callable &-?"
 
 // A way is one of the signatures of a function of Puppet's newer kind.
 type way struct {

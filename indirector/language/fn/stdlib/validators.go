@@ -364,7 +364,7 @@ func legacy() map[string][]way {
 			ok, err := c.Check(t, c.Args[0])
 			return boolean(ok), err
 		}}},
-		"validate_legacy": {{"Any args*", func(c *call) (data.Value, error) {
+		"validate_legacy": {{anything, func(c *call) (data.Value, error) {
 			// Messages count and show the scope as the first parameter.
 			builtin := &eval.Builtin{Name: "validate_legacy", Ways: c.set.ways([]way{
 				{"Any scope; Type target_type; String function_name; Any value; Any args*", validateLegacy},
