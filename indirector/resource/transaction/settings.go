@@ -49,8 +49,8 @@ func ReadSettings(h types.Host) Settings {
 	}
 }
 
-// splitTags reads a list of tags. They are not split at "::" here. Rule RES-SKIP-01.
-// splitTags splits as Ruby does: what is empty at the end is dropped.
+// splitTags reads a list of tags, which Ruby splits: what is empty at the end is dropped. They
+// are not split at "::" here. Rule RES-SKIP-01.
 func splitTags(s string) []string {
 	var tags []string
 	for tag := range strings.SplitSeq(strings.TrimRight(s, ", \t\n"), ",") {
