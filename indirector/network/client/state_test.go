@@ -35,13 +35,6 @@ func TestState(t *testing.T) {
 		return clienttest.Serve(t, leaf, h, change...).Listener.Addr().String()
 	}
 	good := authority.Issue(t, "puppet", clienttest.Local)
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gone.Close(); err != nil {
-		t.Fatal(err)
-	}
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +59,7 @@ func TestState(t *testing.T) {
 		{"believes us not", serve(good, answers(200, "running"), func(c *tls.Config) {
 			c.ClientAuth, c.ClientCAs, c.MaxVersion = tls.RequireAndVerifyClientCert, x509.NewCertPool(), tls.VersionTLS12
 		}), time.Minute, client.Refused, "certificate"},
-		{"nobody", gone.Addr().String(), time.Minute, client.Down, "nobody listens at "},
+		{"nobody", "127.0.0.1:1", time.Minute, client.Down, "nobody listens at "},
 		{"silent", silent.Addr().String(), 50 * time.Millisecond, client.Down, "no answer in time"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
