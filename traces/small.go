@@ -19,7 +19,7 @@ func newSmall() *small {
 	return s
 }
 
-// A smallSpan is a third of a Span, and has two pointers for the collector instead of five.
+// A smallSpan takes less than half of a Span, and has two pointers for the collector instead of five.
 type smallSpan struct {
 	name, answer string
 	at, took     time.Duration
@@ -53,35 +53,28 @@ func (s *small) AppendSpans(to []Span) []Span {
 
 // Show makes the spans of a series that have ended those of the trace, for who looks at it
 // before it ends.
-func (a *Active) Show() {
-	if a == nil || a.small == nil {
-		return
-	}
-	l := a.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.ended && len(a.small.spans) > 0 {
-		later := Later{Maker: a.small, Step: a.span.Step}
-		l.Trace.Spans = later.append(l.Trace.Spans)
-		a.small.spans = a.small.spans[:0]
-	}
-}
+func (a *Active) Show() { a.leave(false) }
 
 // Finish ends a series. What ends later is a span of its own.
-func (a *Active) Finish() {
+func (a *Active) Finish() { a.leave(true) }
+
+// leave gives the trace the small spans of a series, for later if it is done and has the place.
+func (a *Active) leave(done bool) {
 	if a == nil || a.small == nil {
 		return
 	}
-	l := a.live
+	l, s := a.live, a.small
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a.small.done = true; l.ended || len(a.small.spans) == 0 {
+	s.done = done
+	if l.ended || len(s.spans) == 0 {
 		return
 	}
-	later := Later{Maker: a.small, Step: a.span.Step}
-	if l.Trace.Later.Maker == nil {
+	later := Later{Maker: s, Step: a.span.Step}
+	if done && l.Trace.Later.Maker == nil {
 		l.Trace.Later = later
-	} else {
-		l.Trace.Spans = later.append(l.Trace.Spans)
+		return
 	}
+	l.Trace.Spans = later.append(l.Trace.Spans)
+	s.spans = s.spans[:0]
 }

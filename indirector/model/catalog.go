@@ -252,10 +252,14 @@ func (c *Catalog) readResources(v data.Value, a *arena) (*refIndex, error) {
 	aliases := map[[2]string]*Resource{}
 	for i := range c.Resources {
 		r := &c.Resources[i]
-		if first := index.known(r.Type, r.Title, aliases); first != nil {
+		s, first := index.slot(r.Type, r.Title), aliases[[2]string{r.Type, r.Title}]
+		if *s != 0 {
+			first = &c.Resources[*s-1]
+		}
+		if first != nil {
 			return nil, duplicate(first, r)
 		}
-		*index.slot(r.Type, r.Title) = int32(i + 1)
+		*s = int32(i + 1)
 		for _, alias := range aliasesIn(r.Parameters.Get("alias")) {
 			switch first := index.known(r.Type, alias, aliases); {
 			case first == nil:

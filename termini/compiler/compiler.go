@@ -165,7 +165,6 @@ func (t *Terminus) Filter(_ context.Context, inst indirector.Instance) (indirect
 		return inst, nil
 	}
 	filtered, gone := *c, map[string]bool{}
-	filtered.Share()
 	filtered.Resources, filtered.Edges = nil, nil
 	for i := range c.Resources {
 		if r := &c.Resources[i]; r.Virtual {
@@ -179,6 +178,7 @@ func (t *Terminus) Filter(_ context.Context, inst indirector.Instance) (indirect
 			filtered.Edges = append(filtered.Edges, e)
 		}
 	}
+	filtered.Share() // from now on it does not change
 	return &filtered, nil
 }
 
