@@ -125,6 +125,18 @@ func (h *holding) run(t *testing.T, fails int) {
 	})
 }
 
+// changes lets the first resource go on, which is then changed, and awaits the end of the run.
+func (h *holding) changes(t *testing.T, id uint64, done <-chan struct{}) {
+	t.Helper()
+	if err := h.Resume(id, debugger.Continue); err != nil {
+		t.Error(err)
+	}
+	<-done
+	if got, want := h.outcomes(t)[0], "a chg out-of-sync(one)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // outcomes are those of the probes, with their stories.
 func (h *holding) outcomes(t *testing.T) (all []string) {
 	t.Helper()
@@ -259,13 +271,7 @@ func TestWrongValue(t *testing.T) {
 	if now, err := h.Get(held.ID); err != nil || len(now.Changes) > 0 {
 		t.Errorf("it has %v, %v", now.Changes, err)
 	}
-	if err := h.Resume(held.ID, debugger.Continue); err != nil {
-		t.Error(err)
-	}
-	<-done
-	if got, want := h.outcomes(t)[0], "a chg out-of-sync(one)"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	h.changes(t, held.ID, done)
 }
 
 // TestWrongInstance judges another resource when it is given, before the terminus has it.
@@ -287,13 +293,7 @@ func TestWrongInstance(t *testing.T) {
 	if err != nil || len(now.Changes) != 1 {
 		t.Errorf("it has %v, %v", now.Changes, err)
 	}
-	if err := h.Resume(held.ID, debugger.Continue); err != nil {
-		t.Error(err)
-	}
-	<-done
-	if got, want := h.outcomes(t)[0], "a chg out-of-sync(one)"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	h.changes(t, held.ID, done)
 }
 
 // start begins a run, and returns what is closed at its end.
